@@ -1,5 +1,5 @@
 # `cmake --install build/release [--prefix DIR]`, or with DESTDIR for packages. The program finds PREFIX/share/kiln
-# beside itself (factory/cli/installation.h), so the folder may be moved as a whole. Tests, sources and build scripts stay behind.
+# beside itself (shared_folder() in factory/cli/invocation.h), so the folder may be moved as a whole. Tests, sources and build scripts stay behind.
 include(GNUInstallDirs)
 
 # A build of one target, as ci/demo's, has not made all that is installed.

@@ -1,23 +1,99 @@
 // kiln bench: measures workloads in published images and records the figures in the index.
+#include "factory/cli/bench.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "factory/base/text.h"
 #include "factory/bench/suite.h"
-#include "factory/cli/bench_images.h"
-#include "factory/cli/bench_records.h"
-#include "factory/cli/bench_rows.h"
-#include "factory/cli/bench_search.h"
-#include "factory/cli/cell_options.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
+#include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
+#include "registry/select/gain.h"
 
 namespace kiln {
 namespace {
+
+// Over the first row of its workload that was measured now, or else the first one; nullopt for that row, and
+// where no session has both. The same figure as of `kiln select`.
+std::vector<std::optional<GainOver>> gains_of(const std::vector<BenchRow>& rows) {
+  std::map<std::string, const BenchRow*> first;
+  for (bool fresh : {true, false})
+    for (const BenchRow& row : rows)
+      if (row.fresh == fresh) first.emplace(row.measurement.workload, &row);
+  std::vector<std::optional<GainOver>> found;
+  for (const BenchRow& row : rows) {
+    const BenchRow& over = *first.at(row.measurement.workload);
+    found.push_back(row.measurement.key == over.measurement.key
+                        ? std::nullopt
+                        : gain_over(row.history, over.history, row.measurement));
+  }
+  return found;
+}
+
+Json gain_json(const GainOver& found) {
+  const MeasuredGain& gain = found.gain;
+  return {{"a", found.over->median}, {"b", found.of->median}, {"ratio", gain.ratio},
+          {"low", gain.low},         {"high", gain.high},     {"different", gain.different()}};
+}
+
+std::string marks_of(const std::vector<BenchRun>& runs) {
+  std::set<std::string> marks;
+  for (const BenchRun& run : runs) marks.insert(run.conditions.marks.begin(), run.conditions.marks.end());
+  return fmt::format("{}", fmt::join(marks, ", "));
+}
+
+// What is doubtful by its figures, and what the runs were marked with.
+std::string doubts_of(const BenchRow& row) {
+  const std::string doubt = doubt_about(row.measurement);
+  const std::string marks = marks_of(row.runs);
+  return doubt + (doubt.empty() || marks.empty() ? "" : "; ") + marks;
+}
+
+Json to_json(const BenchRow& row, const std::optional<GainOver>& gain) {
+  Json item = to_json(row.measurement);
+  item["name"] = row.image;
+  item["measured_now"] = row.fresh;
+  item["doubtful"] = doubts_of(row);
+  if (!row.runs.empty()) {
+    item["runs"] = row.runs.size();
+    item["stock"] = row.runs.back().stock;
+  }
+  item.erase("gains");  // over all others of the session, by their keys
+  if (gain) item["against_first"] = gain_json(*gain);
+  return item;
+}
+
+// As a table, or as JSON. Rows of one workload are compared with the first of them that was measured now.
+void print_bench_rows(const std::vector<BenchRow>& rows, const std::string& format) {
+  const std::vector<std::optional<GainOver>> gains = gains_of(rows);
+  if (format == "json") {
+    Json all = Json::array();
+    for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(to_json(rows[i], gains[i]));
+    print_json(all);
+    return;
+  }
+  Table table({"IMAGE", "WORKLOAD", "MEDIAN", "QUARTILES", "UNIT", "SAMPLES", "AGAINST THE FIRST", "MEASURED",
+               "DOUBTFUL"});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const BenchRow& row = rows[i];
+    const Measurement& measured = row.measurement;
+    table.add({row.image, measured.workload, fmt::format("{:.1f}", measured.median),
+               fmt::format("{:.1f} to {:.1f}", measured.low, measured.high), measured.unit,
+               std::to_string(measured.samples), gains[i] ? gain_text(gains[i]->gain) : "",
+               row.fresh ? "now" : measured.taken, doubts_of(row)});
+  }
+  print_text(table.text());
+}
 
 struct BenchOptions : CellOptions {
   BenchWork work;
@@ -171,10 +247,9 @@ void run_bench(const BenchOptions& options, Invocation& invocation) {
 
 void add_work_options(CLI::App& command, BenchOptions& options) {
   BenchWork& work = options.work;
-  command.add_option("--workload", work.workload, "workload component of the recipes")->type_name("WORKLOAD");
-  command
-      .add_option("--suite", options.suite, "workloads and their cells from this file (kiln schema suite)")
-      ->type_name("FILE");
+  add_value(command, "--workload", work.workload, "WORKLOAD", "workload component of the recipes");
+  add_value(command, "--suite", options.suite, "FILE",
+            "workloads and their cells from this file (kiln schema suite)");
   command
       .add_option("--rounds", work.rounds,
                   "starts of the workload in each image, in turns: A B, B A, A B; those of an interrupted "
@@ -184,18 +259,12 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--repeat", work.repeats, "most repetitions of a run that other programs disturb")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  command.add_option("--steps", work.wishes.steps, "timed steps of each run (default: the workload's)")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N");
-  command
-      .add_option(
-          "--ranks", options.ranks,
-          "processes that work together, if the workload supports it: one number, or several such as 1,2")
-      ->type_name("N");
-  command
-      .add_option("--data", work.wishes.data,
-                  "real input for the workload, mounted read-only (default: synthetic)")
-      ->type_name("PATH");
+  add_value(command, "--steps", work.wishes.steps, "N", "timed steps of each run (default: the workload's)")
+      ->check(CLI::Range(1, 1'000'000));
+  add_value(command, "--ranks", options.ranks, "N",
+            "processes that work together, if the workload supports it: one number, or several such as 1,2");
+  add_value(command, "--data", work.wishes.data, "PATH",
+            "real input for the workload, mounted read-only (default: synthetic)");
   command.add_flag("--again", work.again,
                    "measure again what was measured on this host; the new figures replace the old ones");
 }
@@ -209,14 +278,12 @@ void add_search_options(CLI::App& command, BenchOptions& options) {
       .add_flag("--build-if-missing", options.terms.build,
                 "with --search: build and publish the cells that it tries")
       ->needs(search);
-  command
-      .add_option("--into", options.terms.into,
-                  "with --search: patch this matrix to include the cells that are worth keeping (default: "
-                  "patch the matrix of -f to exclude those that are not)")
-      ->type_name("FILE")
+  add_value(command, "--into", options.terms.into, "FILE",
+            "with --search: patch this matrix to include the cells that are worth keeping (default: "
+            "patch the matrix of -f to exclude those that are not)")
       ->needs(search);
-  command.add_option("--patch", options.terms.patch, "with --search: also write the patch to this file")
-      ->type_name("FILE")
+  add_value(command, "--patch", options.terms.patch, "FILE",
+            "with --search: also write the patch to this file")
       ->needs(search);
 }
 
@@ -230,18 +297,12 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   command->get_option("--file")->required(false);  // compare, import and discard need none
   add_work_options(*command, *options);
   add_search_options(*command, *options);
-  command
-      ->add_option("--export", options->export_file,
-                   "write the runs of these images to this file; without -f, all kept runs")
-      ->type_name("FILE");
+  add_value(*command, "--export", options->export_file, "FILE",
+            "write the runs of these images to this file; without -f, all kept runs");
   add_run_format(*command, options->as);
   add_wait_option(*command, invocation.options);
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
-  add_bench_compare(*command, invocation);
-  add_bench_import(*command, invocation);
-  add_bench_discard(*command, invocation);
+  add_format_option(*command, options->format);
+  add_bench_records(*command, invocation);
   command->require_subcommand(0, 1);
   command->footer(
       "kiln bench -f matrix/demo.json framework=pytorch --workload mnist-cnn\n"

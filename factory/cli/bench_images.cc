@@ -1,5 +1,3 @@
-#include "factory/cli/bench_images.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +6,7 @@
 
 #include "factory/base/text.h"
 #include "factory/bench/session.h"
+#include "factory/cli/bench.h"
 #include "factory/cli/print.h"
 #include "factory/cli/ready_workload.h"
 #include "factory/engine/architecture.h"

@@ -1,5 +1,3 @@
-#include "factory/cli/bench_records.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +7,10 @@
 
 #include "factory/base/text.h"
 #include "factory/bench/groups.h"
+#include "factory/cli/bench.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/table.h"
 #include "factory/cli/usage.h"
 #include "factory/run/kept_runs.h"
 #include "factory/run/session_records.h"
@@ -242,8 +241,8 @@ RunFormat run_format(const std::string& file, const std::string& asked) {
 }
 
 void add_run_format(CLI::App& command, std::string& asked) {
-  command.add_option("--as", asked, "format of that file: json, csv or reframe (default: by its suffix)")
-      ->check(CLI::IsMember(kRunFormats.all()))
+  add_choice(command, "--as", asked, kRunFormats.all(),
+             "format of that file: json, csv or reframe (default: by its suffix)")
       ->type_name("FORMAT");
 }
 
@@ -259,32 +258,25 @@ void export_runs(const std::string& file, const std::string& as,
   invocation.note(fmt::format("wrote  {} ({})", file, counted(runs.size(), "run")));
 }
 
+namespace {
+
 void add_bench_compare(CLI::App& bench, Invocation& invocation) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command =
-      bench.add_subcommand("compare", "Compare runs: two times, hosts, files, or groups of images");
-  command->fallthrough();
+      add_below(bench, "compare", "Compare runs: two times, hosts, files, or groups of images",
+                "kiln bench compare stock=yes stock=no\n"
+                "kiln bench compare framework=tensorflow,compiler=none framework=tensorflow,compiler=xla\n"
+                "kiln bench compare until=2026-11-01 since=2026-11-01\n"
+                "kiln bench compare here.json there.json --by framework --by version");
   const char* what = "a file of runs, or COLUMN=GLOB,... of the runs that the state folder keeps";
-  command->add_option("A", options->a, what)->required()->type_name("RUNS");
-  command
-      ->add_option(
-          "B", options->b,
-          "the runs to compare with A, in the same form: kiln prints how many times as fast they are")
-      ->required()
-      ->type_name("RUNS");
-  repeatable(command
-                 ->add_option("--by", options->by,
-                              "a column that runs of A and B must share, in addition to the workload "
-                              "(default: every column that neither names); may be repeated")
-                 ->type_name("COLUMN"));
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
-  command->footer(
-      "kiln bench compare stock=yes stock=no\n"
-      "kiln bench compare framework=tensorflow,compiler=none framework=tensorflow,compiler=xla\n"
-      "kiln bench compare until=2026-11-01 since=2026-11-01\n"
-      "kiln bench compare here.json there.json --by framework --by version");
+  add_value(*command, "A", options->a, "RUNS", what)->required();
+  add_value(*command, "B", options->b, "RUNS",
+            "the runs to compare with A, in the same form: kiln prints how many times as fast they are")
+      ->required();
+  add_list(*command, "--by", options->by, "COLUMN",
+           "a column that runs of A and B must share, in addition to the workload "
+           "(default: every column that neither names); may be repeated");
+  add_format_option(*command, options->format);
   command->callback([options, command, &invocation] {
     refuse_parent_options(*command);
     run_compare(*options, invocation);
@@ -293,15 +285,12 @@ void add_bench_compare(CLI::App& bench, Invocation& invocation) {
 
 void add_bench_import(CLI::App& bench, Invocation& invocation) {
   auto options = std::make_shared<ImportRunsOptions>();
-  CLI::App* command =
-      bench.add_subcommand("import", "Import runs that were measured elsewhere, or by ReFrame");
-  command->fallthrough();
-  command->add_option("file", options->file, "a file that --export wrote, or a run report of ReFrame")
-      ->required()
-      ->type_name("FILE");
+  CLI::App* command = add_below(bench, "import", "Import runs that were measured elsewhere, or by ReFrame",
+                                "kiln bench import there.json");
+  add_value(*command, "file", options->file, "FILE", "a file that --export wrote, or a run report of ReFrame")
+      ->required();
   add_run_format(*command, options->as);
   add_wait_option(*command, invocation.options);
-  command->footer("kiln bench import there.json");
   command->callback([options, command, &invocation] {
     refuse_parent_options(*command);
     run_import(*options, invocation);
@@ -310,22 +299,29 @@ void add_bench_import(CLI::App& bench, Invocation& invocation) {
 
 void add_bench_discard(CLI::App& bench, Invocation& invocation) {
   auto options = std::make_shared<DiscardOptions>();
-  CLI::App* command = bench.add_subcommand(
-      "discard", "Leave runs out of every figure; their rounds no longer count, and the index forgets them");
-  command->fallthrough();
-  command->add_option("runs", options->runs, "COLUMN=GLOB,... of the runs that the state folder keeps")
-      ->required()
-      ->type_name("RUNS");
+  CLI::App* command =
+      add_below(bench, "discard",
+                "Leave runs out of every figure; their rounds no longer count, and the index forgets them",
+                "kiln bench discard 'mark=under load'\n"
+                "kiln bench discard since=2026-11-20,until=2026-11-21\n"
+                "kiln bench discard --restore since=2026-11-20");
+  add_value(*command, "runs", options->runs, "RUNS",
+            "COLUMN=GLOB,... of the runs that the state folder keeps")
+      ->required();
   command->add_flag("--restore", options->restore, "take discarded runs back");
   add_wait_option(*command, invocation.options);
-  command->footer(
-      "kiln bench discard 'mark=under load'\n"
-      "kiln bench discard since=2026-11-20,until=2026-11-21\n"
-      "kiln bench discard --restore since=2026-11-20");
   command->callback([options, command, &invocation] {
     refuse_parent_options(*command);
     run_discard(*options, invocation);
   });
+}
+
+}  // namespace
+
+void add_bench_records(CLI::App& bench, Invocation& invocation) {
+  add_bench_compare(bench, invocation);
+  add_bench_import(bench, invocation);
+  add_bench_discard(bench, invocation);
 }
 
 }  // namespace kiln

@@ -1,5 +1,3 @@
-#include "factory/cli/bench_search.h"
-
 #include <fmt/format.h>
 
 #include <map>
@@ -9,10 +7,10 @@
 #include "factory/base/json_text.h"
 #include "factory/base/text.h"
 #include "factory/bench/search.h"
+#include "factory/cli/bench.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/print.h"
 #include "factory/cli/ready_workload.h"
-#include "factory/cli/table.h"
 #include "factory/report/matrix_patch.h"
 #include "factory/run/publish.h"
 #include "registry/select/gain.h"

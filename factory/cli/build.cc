@@ -8,9 +8,8 @@
 
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
-#include "factory/cli/cell_options.h"
-#include "factory/cli/disk_room.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
@@ -142,20 +141,14 @@ CLI::App* add_build(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BuildRequest>();
   CLI::App* command = app.add_subcommand("build", "Build, test and package the images of a matrix");
   add_cell_options(*command, *options);
-  command
-      ->add_option(
-          "-j,--jobs", options->jobs,
-          "steps at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
-      ->check(CLI::Range(1, kMostJobs));
+  add_jobs_option(*command, options->jobs);
   command->add_flag("-k,--keep-going", options->keep_going,
                     "continue with other images when one fails (the default)");
   command->add_flag("--fail-fast", options->fail_fast, "start nothing new after the first failure");
   command->add_flag("-n,--dry-run", options->dry_run,
                     "list the steps, tests and images that kiln would make");
   add_wait_option(*command, invocation.options);
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format);
   command->footer(
       "kiln build -f matrix/demo.json\n"
       "kiln build -f matrix/demo.json -j 4 framework=pytorch --exclude 'compiler=*xla*'\n"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "factory/cli/invocation.h"
+#include "factory/state/cell_status.h"
 
 namespace kiln {
 
@@ -24,5 +25,10 @@ BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images,
 
 // The report of a build on stdout. `format`: "json", else a table.
 void print_build(const BuildReport& report, const std::string& format);
+
+// A warning on stderr when what these images lack needs more than is free, as far as their kinds are known.
+// Throws Error(store) when not even the smallest of them would fit.
+void look_for_room(const BuildPlan& plan, const ImageNumbers& images, const StateView& view, const Site& site,
+                   const Invocation& invocation);
 
 }  // namespace kiln

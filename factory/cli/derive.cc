@@ -5,12 +5,9 @@
 
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cli/attachments.h"
 #include "factory/cli/build_images.h"
-#include "factory/cli/cell_options.h"
-#include "factory/cli/disk_room.h"
 #include "factory/cli/image_name.h"
-#include "factory/cli/print.h"
+#include "factory/cli/options.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/derive/derived_cells.h"
@@ -219,37 +216,23 @@ CLI::App* add_derive(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DeriveOptions>();
   CLI::App* command =
       app.add_subcommand("derive", "Add an application to built images, as images with a name of their own");
-  command->add_option("-f,--file", options->matrix, "matrix file of the images")
-      ->required()
-      ->type_name("FILE")
-      ->envname("KILN_FILE");
-  command
-      ->add_option("images", options->images,
-                   "built images to add the application to: repository:tag, a digest or a cell")
-      ->required()
-      ->type_name("IMAGE");
-  command->add_option("--name", options->name, "name of the application, and repository of its images")
-      ->required()
-      ->type_name("NAME");
-  command->add_option("--requirements", options->requirements, "install the Python packages of this file")
-      ->type_name("FILE");
-  command
-      ->add_option("--copy", options->copy,
-                   "copy the files of this folder to /opt/NAME, or to PATH in DIR:PATH")
-      ->type_name("DIR");
-  command->add_option("--run", options->run, "run this POSIX shell script in the image, after the others")
-      ->type_name("SCRIPT");
-  command->add_option("--test", options->test, "test of the application: this script must succeed")
-      ->type_name("SCRIPT");
-  command
-      ->add_option(
-          "-j,--jobs", options->jobs,
-          "steps at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
-      ->check(CLI::Range(1, kMostJobs));
+  add_matrix_option(*command, options->matrix, "matrix file of the images");
+  add_value(*command, "images", options->images, "IMAGE",
+            "built images to add the application to: repository:tag, a digest or a cell")
+      ->required();
+  add_value(*command, "--name", options->name, "NAME",
+            "name of the application, and repository of its images")
+      ->required();
+  add_value(*command, "--requirements", options->requirements, "FILE",
+            "install the Python packages of this file");
+  add_value(*command, "--copy", options->copy, "DIR",
+            "copy the files of this folder to /opt/NAME, or to PATH in DIR:PATH");
+  add_value(*command, "--run", options->run, "SCRIPT",
+            "run this POSIX shell script in the image, after the others");
+  add_value(*command, "--test", options->test, "SCRIPT", "test of the application: this script must succeed");
+  add_jobs_option(*command, options->jobs);
   add_wait_option(*command, invocation.options);
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format);
   command->footer(
       "kiln derive -f matrix/demo.json pytorch:2.6.0-distro-x86_64-trixie --name train \\\n"
       "    --requirements requirements.txt --copy src --test smoke.sh\n"

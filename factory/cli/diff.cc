@@ -2,19 +2,70 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cli/diff_images.h"
+#include "factory/base/visible_text.h"
+#include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
+#include "factory/cli/options.h"
 #include "factory/cli/plan_text.h"
 #include "factory/cli/print.h"
-#include "factory/cli/table.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/engine/architecture.h"
+#include "factory/oci/image_diff.h"
+#include "factory/oci/pull.h"
 #include "factory/report/plan_diff.h"
 
 namespace kiln {
 namespace {
+
+bool has_transport(const std::string& text) {
+  for (const char* prefix : {"oci:", "oci-archive:", "docker-archive:", "docker:"})
+    if (text.starts_with(prefix)) return true;
+  return false;
+}
+
+SourceImage open_image(const std::string& text, const fs::path& folder, Invocation& invocation) {
+  ImageName name = name_of(text, invocation);
+  need_source(name, invocation);
+  if (name.transport == "docker") name = pull_image(name, own_architecture(), folder, invocation.skopeo());
+  return SourceImage::open(name, own_architecture());
+}
+
+void print_table(const ImageDifference& difference) {
+  for (const std::string& what : difference.configuration) say("configuration: {}\n", on_one_line(what));
+  Table table({"FILE", "CHANGE", "WHAT", "MADE BY"});
+  for (const FileDifference& file : difference.files)
+    table.add({on_one_line(file.path), name_of(file.change),
+               on_one_line(fmt::format("{}", fmt::join(file.what, ", "))), on_one_line(file.made_by)});
+  if (!table.empty()) table.print();
+  say("{} of {} files differ\n", difference.files.size(), difference.compared);
+}
+
+// True for what names an image: a transport (oci:, docker://, …) or, where no file has the name, a tag of the
+// index.
+bool names_image(const std::string& text, Invocation& invocation) {
+  if (has_transport(text)) return true;
+  if (text.find(':') == std::string::npos || invocation.files.exists(text)) return false;
+  return invocation.has_index();
+}
+
+// Prints the report on stdout, as a table or as JSON. True when the images differ. Throws Error(input),
+// Error(network).
+bool diff_images(const std::string& before, const std::string& now, bool as_json, Invocation& invocation) {
+  TemporaryFolder first;
+  TemporaryFolder second;
+  ImageDifference difference = compare_images(open_image(before, first.path(), invocation),
+                                              open_image(now, second.path(), invocation));
+  if (as_json)
+    print_json(to_json(difference));
+  else
+    print_table(difference);
+  return !difference.empty();
+}
 
 struct DiffOptions {
   std::string before;
@@ -126,20 +177,14 @@ CLI::App* add_diff(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DiffOptions>();
   CLI::App* command = app.add_subcommand(
       "diff", "Compare two catalogues cell by cell, two lockfiles, or two images file by file");
-  command
-      ->add_option("before", options->before,
-                   "a matrix, a lockfile, a plan.json, or an image in the form of `kiln inspect`")
-      ->required()
-      ->type_name("A");
-  command
-      ->add_option("now", options->now,
-                   "another of these; a lockfile next to a matrix compares the matrix under its own lockfile "
-                   "and under this one")
-      ->required()
-      ->type_name("B");
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_value(*command, "before", options->before, "A",
+            "a matrix, a lockfile, a plan.json, or an image in the form of `kiln inspect`")
+      ->required();
+  add_value(*command, "now", options->now, "B",
+            "another of these; a lockfile next to a matrix compares the matrix under its own lockfile "
+            "and under this one")
+      ->required();
+  add_format_option(*command, options->format);
   command->add_flag("--explain", options->explain, "print every reason for each cell, one a line");
   command->add_flag("--exit-code", options->exit_code, "exit with 1 when they differ");
   command->footer(

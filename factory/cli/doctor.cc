@@ -5,11 +5,10 @@
 
 #include "factory/base/text.h"
 #include "factory/base/version.h"
-#include "factory/cli/doctor_locks.h"
-#include "factory/cli/doctor_slurm.h"
+#include "factory/cli/doctor_cluster.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/table.h"
 #include "factory/cluster/node_answer.h"
 #include "factory/distribution/http.h"
 #include "factory/engine/architecture.h"
@@ -156,15 +155,10 @@ bool add_engines(const Site& site, Invocation& invocation, Table& table) {
 
 // Docker's program alone runs nothing. False when no daemon answers, or kiln cannot read what it keeps.
 bool add_docker_daemon(Invocation& invocation, Table& table) {
-  Command command;
-  command.argv = {"docker", "info", "--format", "{{.ServerVersion}} {{.Driver}}"};
-  command.environment = invocation.child_environment();
-  command.limits.wall = std::chrono::seconds(10);
-  command.capture_stdout = true;
-  const CommandResult result = invocation.runner.run(command);
   // Debian's 20.10.24 fails without a daemon, in words about its template.
-  const bool is_there = result.ok();
-  const std::string answer(is_there ? trimmed(result.output) : "-");
+  const auto output = invocation.output_of({"docker", "info", "--format", "{{.ServerVersion}} {{.Driver}}"});
+  const bool is_there = output.has_value();
+  const std::string answer(is_there ? trimmed(*output) : "-");
   const bool good = is_there && answer.ends_with(" overlay2");
   table.add({"docker's daemon", answer, "overlay2", good ? "ok" : "MISSING",
              good       ? "answers"
@@ -319,10 +313,8 @@ CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
   command->add_flag("--node", *on_node, "check a machine of the site's launcher instead of this one");
   auto held = std::make_shared<std::string>();
   command->add_option("--held", *held, "a lock that the asking machine holds")->group("");  // by --node alone
-  command
-      ->add_option("--partition", invocation.options.partition,
-                   "check a machine of this partition of the launcher (default: the site file's)")
-      ->type_name("NAME");
+  add_value(*command, "--partition", invocation.options.partition, "NAME",
+            "check a machine of this partition of the launcher (default: the site file's)");
   command->footer(
       "kiln doctor\nkiln doctor --node                  # checks the machine on which the launcher starts a "
       "step\nkiln doctor --node --partition zen4");

@@ -1,21 +1,121 @@
 // kiln gc: what is not needed any more goes; first it is only told.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "factory/base/quantity.h"
 #include "factory/base/text.h"
-#include "factory/cli/collect_state.h"
-#include "factory/cli/gc_registry.h"
-#include "factory/cli/gc_text.h"
+#include "factory/cli/collection.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/collect/empty_state.h"
+#include "factory/collect/survey.h"
+#include "factory/report/sharing.h"
 
 namespace kiln {
 namespace {
+
+struct GcOutput {
+  std::string format = "table";  // or json
+  bool verbose = false;          // each thing, not only each kind
+};
+
+std::string size_or_blank(std::uint64_t bytes) { return bytes == 0 ? "" : size_text(bytes); }
+
+std::uint64_t bytes_of(const std::vector<Garbage>& garbage) {
+  std::uint64_t bytes = 0;
+  for (const Garbage& one : garbage) bytes += one.bytes;
+  return bytes;
+}
+
+// Right-aligned in its column.
+std::string padded(const std::string& text, std::size_t width) { return fmt::format("{:>{}}", text, width); }
+
+struct Group {
+  std::size_t count = 0;
+  std::uint64_t bytes = 0;
+};
+
+void print_groups(const std::vector<Garbage>& garbage) {
+  std::map<std::pair<GarbageKind, std::string>, Group> groups;
+  for (const Garbage& one : garbage) {
+    Group& group = groups[{one.kind, one.why}];
+    ++group.count;
+    group.bytes += one.bytes;
+  }
+  constexpr std::size_t kSize = 10;
+  constexpr std::size_t kCount = 6;
+  Table table({"WHAT", padded("COUNT", kCount), padded("SIZE", kSize), "WHY"});
+  for (const auto& [of, group] : groups)
+    table.add({name_of(of.first), padded(std::to_string(group.count), kCount),
+               padded(size_or_blank(group.bytes), kSize), of.second});
+  table.print();
+}
+
+void print_each(const std::vector<Garbage>& garbage) {
+  constexpr std::size_t kSize = 10;
+  Table table({"WHAT", "NAME", padded("SIZE", kSize), "WHY"});
+  for (const Garbage& one : garbage)
+    table.add({name_of(one.kind), one.name, padded(size_or_blank(one.bytes), kSize), one.why});
+  table.print();
+}
+
+Json to_json(const std::vector<Garbage>& garbage) {
+  Json list = Json::array();
+  for (const Garbage& one : garbage)
+    list.push_back({{"kind", name_of(one.kind)}, {"name", one.name}, {"why", one.why}, {"bytes", one.bytes}});
+  return list;
+}
+
+Json to_json(const Survey& survey, bool removed) {
+  Json kept = Json::array();
+  for (const auto& [number, why] : survey.roots.snapshots) kept.push_back({{"number", number}, {"why", why}});
+  return {{"deleted", removed},
+          {"bytes", bytes_of(survey.garbage)},
+          {"garbage", to_json(survey.garbage)},
+          {"kept_snapshots", std::move(kept)},
+          {"notes", survey.notes}};
+}
+
+// Of each kind and reason how many there are and what the disk gets back. `removed`: it is gone by now.
+void print_garbage(const Survey& survey, const GcOutput& output, bool removed) {
+  if (output.format == "json") return print_json(to_json(survey, removed));
+  const std::string kept =
+      survey.roots.snapshots.empty() ? "" : counted(survey.roots.snapshots.size(), "snapshot") + " kept; ";
+  if (survey.garbage.empty()) return say("{}nothing to collect\n", kept);
+  if (output.verbose)
+    print_each(survey.garbage);
+  else
+    print_groups(survey.garbage);
+  const std::string size = size_text(bytes_of(survey.garbage));
+  if (removed) return say("\n{}{} freed\n", kept, size);
+  say("\n{}{} to free; nothing is changed: `kiln gc --delete` does it\n", kept, size);
+}
+
+void print_contents(const StateContents& contents, const GcOutput& output, bool removed) {
+  if (output.format == "json")
+    return print_json({{"deleted", removed},
+                       {"bytes", bytes_of(contents.parts)},
+                       {"parts", to_json(contents.parts)},
+                       {"left", contents.unknown}});
+  std::map<std::string, std::uint64_t> sizes;
+  for (const Garbage& part : contents.parts) sizes[part.why] += part.bytes;
+  constexpr std::size_t kSize = 10;
+  Table table({padded("SIZE", kSize), "WHAT"});
+  for (const auto& [what, bytes] : sizes) table.add({padded(size_or_blank(bytes), kSize), what});
+  if (!sizes.empty()) table.print();
+  for (const std::string& name : contents.unknown) say("{} is not kiln's, and stays\n", name);
+  const std::string size = size_text(bytes_of(contents.parts));
+  if (contents.parts.empty()) return say("nothing to collect\n");
+  if (removed) return say("\n{} freed: the state folder is empty\n", size);
+  say("\nall of it, {}; nothing is changed: `kiln gc --all --delete` does it\n", size);
+}
 
 struct GcRequest {
   std::string keep_for, keep_steps_for;  // "": the site's
@@ -108,23 +208,15 @@ void run_shared(const GcRequest& request, Invocation& invocation) {
 }
 
 void add_retention_options(CLI::App& command, GcRequest& request) {
-  command
-      .add_option("--keep-for", request.keep_for,
-                  "keep snapshots, images and logs that are younger (default: 30d)")
-      ->type_name("AGE");
-  command
-      .add_option("--keep-snapshots", request.keep_snapshots,
-                  "keep this many of the newest snapshots, at any age (default: 10)")
-      ->type_name("N")
+  add_value(command, "--keep-for", request.keep_for, "AGE",
+            "keep snapshots, images and logs that are younger (default: 30d)");
+  add_value(command, "--keep-snapshots", request.keep_snapshots, "N",
+            "keep this many of the newest snapshots, at any age (default: 10)")
       ->check(CLI::Range(1, 1'000'000));
-  command
-      .add_option("--keep-steps-for", request.keep_steps_for,
-                  "keep steps and tests without a plan that are younger (default: 7d)")
-      ->type_name("AGE");
-  repeatable(command.add_option(
-                 "--keep", request.keep,
-                 "keep a snapshot by number, or images by name (with * and ?) or digest; may be repeated"))
-      ->type_name("WHAT");
+  add_value(command, "--keep-steps-for", request.keep_steps_for, "AGE",
+            "keep steps and tests without a plan that are younger (default: 7d)");
+  add_list(command, "--keep", request.keep, "WHAT",
+           "keep a snapshot by number, or images by name (with * and ?) or digest; may be repeated");
 }
 
 }  // namespace
@@ -146,9 +238,7 @@ CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
                     "file (default: 30d)");
   command->add_flag("-v,--verbose", request->output.verbose,
                     "list each item with its reason, not only each kind");
-  command->add_option("--format", request->output.format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, request->output.format);
   add_wait_option(*command, invocation.options);
   command->footer(
       "kiln gc                                    # lists what it would delete, and the disk space\n"

@@ -1,8 +1,8 @@
 // kiln generate: the Dockerfile and Singularity.def of each cell, with the scripts they need beside them.
 #include <fmt/format.h>
 
-#include "factory/cli/cell_options.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
 #include "factory/render/render.h"
@@ -92,10 +92,9 @@ CLI::App* add_generate(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "generate", "Write Dockerfile, Singularity.def and their scripts; they build without kiln");
   add_cell_options(*command, *options);
-  command->add_option("-o,--output", options->output, "folder to write to: DIR/<repository>/<tag>/")
-      ->type_name("DIR");
-  command->add_option("--format", options->format, "print one file of one cell: dockerfile or singularity")
-      ->check(CLI::IsMember({"dockerfile", "singularity"}));
+  add_value(*command, "-o,--output", options->output, "DIR", "folder to write to: DIR/<repository>/<tag>/");
+  add_choice(*command, "--format", options->format, {"dockerfile", "singularity"},
+             "print one file of one cell: dockerfile or singularity");
   command->add_flag(
       "--inline", options->one_file,
       "write one self-contained file each, with all scripts: DIR/<repository>_<tag>.Dockerfile and .def");

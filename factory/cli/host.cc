@@ -7,14 +7,75 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
-#include "factory/cli/host_measure.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
+#include "factory/cli/ready_workload.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
+#include "factory/run/host_rates.h"
+#include "factory/state/state_names.h"
 
 namespace kiln {
 namespace {
+
+struct HostMeasuring : CellOptions {
+  bool measure = false;
+  bool again = false;  // also where this machine is known
+};
+
+void need_host_rates(const RecipeBook& recipes) {
+  if (recipes.find(Kind::workload, kHostRates) != nullptr) return;
+  throw Error(ExitCode::usage, fmt::format("the recipes have no workload '{}'", kHostRates),
+              "kiln's own have one: name them with --recipes, too");
+}
+
+// Others on the machine make every rate worse.
+void doubt(const HostRecord& record, const Invocation& invocation) {
+  if (!record.marks.empty())
+    invocation.note(
+        fmt::format("warning: {}: measure again at rest, with --again", fmt::join(record.marks, ", ")));
+}
+
+HostRecord measure_now(const HostMeasuring& asked, const HostDescription& host, Invocation& invocation) {
+  invocation.need_root_or_namespace();
+  const Catalogue catalogue = invocation.load(asked.matrix);
+  const ChosenCells chosen = choose_whole_cells(catalogue.plan.resolution(), asked, invocation);
+  need_host_rates(catalogue.recipes);
+  const StatePaths state = invocation.state();
+  StateNames names(state, invocation.files);
+  for (std::uint32_t number : chosen.images) {
+    const ResolvedImage image = catalogue.plan.image(number);
+    if (!names.is_built(image, catalogue.plan.steps())) continue;
+    const WriterLock lock = lock_state(invocation, "kiln host --measure");
+    const ReadyWorkload workload(catalogue.recipes, kHostRates, invocation.files);
+    const Site site = invocation.site();
+    const ImageSpec spec = image.spec();
+    invocation.note(fmt::format("measure  this machine in {}:{}", spec.repository, spec.tag));
+    const BenchRequest request{
+        spec, {}, workload.recipe, {}, is_stock(spec, catalogue.recipes), host, KILN_VERSION, 0, "", "", ""};
+    HostRecord record = measure_host(request, invocation.step_setup(site, state));
+    keep_host(state, invocation.files, record);
+    doubt(record, invocation);
+    return record;
+  }
+  throw Error(ExitCode::no_match, "none of the images is built", "run `kiln build` first");
+}
+
+// What the state folder knows of `host`; measured before that in the first of the chosen images that is
+// built, when asked for and not known. What it does is noted on stderr. nullopt: nobody has measured. Throws
+// Error(no_match) when none of the images is built, and as measure_host().
+std::optional<HostRecord> host_rates(const HostMeasuring& asked, const HostDescription& host,
+                                     Invocation& invocation) {
+  std::optional<HostRecord> known = known_host(invocation.state(), invocation.files, host);
+  if (!asked.measure || (known && !asked.again)) {
+    if (asked.measure)
+      invocation.note(fmt::format("this machine was measured on {} in {}: --again measures it anew",
+                                  known->taken, known->image));
+    return known;
+  }
+  return measure_now(asked, host, invocation);
+}
 
 const std::vector<std::string>& list_keys() {
   static const std::vector<std::string> keys = {"features", "accelerators"};
@@ -82,10 +143,9 @@ CLI::App* add_host(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("host", "Describe this machine, for `kiln select --host FILE` elsewhere");
   auto assignments = std::make_shared<std::vector<std::string>>();
   auto measuring = std::make_shared<HostMeasuring>();
-  repeatable(command->add_option("--set", *assignments,
-                                 "override a detected value: driver=535.104.05, mpi=openmpi@4.1.6; lists "
-                                 "with commas; an empty value removes the key"))
-      ->type_name("KEY=VALUE");
+  add_list(*command, "--set", *assignments, "KEY=VALUE",
+           "override a detected value: driver=535.104.05, mpi=openmpi@4.1.6; lists "
+           "with commas; an empty value removes the key");
   add_measuring(*command, *measuring, invocation);
   command->footer(
       "kiln host >node.json\n"

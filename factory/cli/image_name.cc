@@ -6,12 +6,62 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "factory/cli/attachments.h"
 #include "factory/cli/invocation.h"
 #include "factory/oci/blob_damage.h"
+#include "factory/oci/blob_store.h"
 #include "factory/record/image_check.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
+
+namespace {
+
+constexpr std::uint64_t kMostDocument = 256u << 20;
+
+bool is_called(const ImageRecord& record, const std::string& name) {
+  return record.name() == name || record.repository + ":" + record.immutable_tag == name ||
+         record.manifest.text() == name || record.cell == name;
+}
+
+}  // namespace
+
+std::optional<ImageRecord> find_record(const std::string& name, Invocation& invocation) {
+  if (invocation.has_index())
+    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
+      if (is_called(entry.image, name)) return entry.image;
+  const StatePaths state = invocation.state();
+  return RecordReader(state, invocation.files).find_image([&](const ImageRecord& image) {
+    return is_called(image, name);
+  });
+}
+
+const IndexEntry& find_named(const std::vector<IndexEntry>& entries, const std::string& name) {
+  std::vector<std::string> names;
+  for (const IndexEntry& entry : entries) {
+    bool same = entry.image.name() == name || entry.image.manifest.text() == name ||
+                entry.image.repository + ":" + entry.image.immutable_tag == name ||
+                (entry.image.external() && entry.image.code == name);
+    if (same) return entry;
+    names.push_back(entry.image.name());
+    if (entry.image.external()) names.push_back(entry.image.code);
+  }
+  throw Error(ExitCode::no_match, "the index has no image '" + name + "'", did_you_mean(name, names));
+}
+
+std::vector<std::string> image_names(Invocation& invocation) {
+  std::vector<std::string> names;
+  if (invocation.has_index())
+    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
+      names.push_back(entry.image.name());
+  return names;
+}
+
+std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
+                                           Invocation& invocation) {
+  const Attachment* attachment = record.attachment(kind);
+  if (attachment == nullptr) return std::nullopt;
+  return BlobStore(invocation.state().store()).read(attachment->blob.digest, kMostDocument);
+}
 
 namespace {
 

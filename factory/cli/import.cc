@@ -7,6 +7,7 @@
 
 #include "factory/base/reading.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/temporary_folder.h"
 #include "factory/cli/usage.h"
@@ -85,30 +86,19 @@ CLI::App* add_import(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ImportRequest>();
   CLI::App* command = app.add_subcommand(
       "import", "Make recipes and a matrix from existing Dockerfiles and Singularity definition files");
-  command->add_option("folder", options->folder, "folder of these files, with all folders below")
-      ->required()
-      ->type_name("DIR");
-  command->add_option("-o,--output", options->output, "new folder for recipes/ and matrix/")
-      ->type_name("DIR")
+  add_value(*command, "folder", options->folder, "DIR", "folder of these files, with all folders below")
+      ->required();
+  add_value(*command, "-o,--output", options->output, "DIR", "new folder for recipes/ and matrix/")
       ->capture_default_str();
-  command->add_option("--name", options->import.name, "name of the matrix")
-      ->type_name("NAME")
+  add_value(*command, "--name", options->import.name, "NAME", "name of the matrix")->capture_default_str();
+  add_value(*command, "--cpu", options->import.cpu, "NAME", "target of images that name none")
       ->capture_default_str();
-  command->add_option("--cpu", options->import.cpu, "target of images that name none")
-      ->type_name("NAME")
+  add_value(*command, "--gpu", options->import.gpu, "NAME", "accelerator of GPU images that name none")
       ->capture_default_str();
-  command->add_option("--gpu", options->import.gpu, "accelerator of GPU images that name none")
-      ->type_name("NAME")
-      ->capture_default_str();
-  repeatable(command
-                 ->add_option("--base", options->bases,
-                              "use IMAGE of a registry in files that start from FROM; may be repeated")
-                 ->type_name("FROM=IMAGE"));
-  command
-      ->add_option("--format", options->format,
-                   "format of the report: text (remarks on stderr) or json (all on stdout)")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  add_list(*command, "--base", options->bases, "FROM=IMAGE",
+           "use IMAGE of a registry in files that start from FROM; may be repeated");
+  add_choice(*command, "--format", options->format, {"text", "json"},
+             "format of the report: text (remarks on stderr) or json (all on stdout)");
   command->add_flag("-n,--dry-run", options->dry_run, "print the report only");
   command->footer(
       "kiln import ~/containers -o imported\n"

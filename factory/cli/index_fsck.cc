@@ -1,17 +1,23 @@
 // kiln index fsck: what of the store is not what was written, and what can be done about it.
-#include "factory/cli/index_fsck.h"
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "factory/base/date.h"
-#include "factory/cli/fsck_registry.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
+#include "factory/cli/collection.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
+#include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
 #include "factory/os/processors.h"
 #include "factory/run/mend.h"
@@ -21,6 +27,67 @@
 
 namespace kiln {
 namespace {
+
+struct RegistryFsck {
+  std::string registry;             // "registry.site:5000/ai"
+  std::size_t images = 0;           // of the index, that are in it
+  std::vector<std::string> mended;  // lost parts and tags that were pushed again
+  std::vector<std::string> lost;    // what it lacks
+  std::vector<std::string> left;    // tags that name other images
+};
+
+// Looks at everything. `asked`: "" for the site's registry. `read`: blobs to their last byte. `repair`: what
+// is lost is pushed again, and tags that are missing are set. Throws Error(usage), Error(network). REQUIRES:
+// with `repair` the state's lock is held.
+RegistryFsck check_registry(const std::string& asked, bool read, bool repair, Invocation& invocation) {
+  PublishPlace place = site_place(invocation);
+  place.registry = registry_to_collect(asked, invocation);
+  RegistryFsck found;
+  found.registry = RegistryAddress::parse(place.registry).text();
+  if (!invocation.has_index()) return found;
+  const Index index = invocation.index(Index::Mode::read);
+  for (const IndexEntry& entry : index.entries())
+    if (entry.image.published.registry == found.registry) ++found.images;
+  PublishTarget target(place, invocation,
+                       repair ? PublishTarget::Work::publish : PublishTarget::Work::only_look);
+  target.keep_all(index, read);
+  if (repair)
+    target.move_tags(index, false);
+  else
+    target.look_at_tags(index);
+  const PushReport& report = target.report();
+  found.mended = report.mended;
+  found.lost = report.lost;
+  found.left = report.foreign;
+  return found;
+}
+
+Json to_json(const RegistryFsck& found) {
+  return {{"registry", found.registry},
+          {"images", found.images},
+          {"mended", found.mended},
+          {"lost", found.lost},
+          {"left", found.left}};
+}
+
+void print(const RegistryFsck& found) {
+  for (const std::string& part : found.mended) say("mended {}\n", part);
+  for (const std::string& part : found.lost) say("lost {}\n", part);
+  for (const std::string& tag : found.left) say("left {}\n", tag);
+  say("{}: {} looked at: ", found.registry, counted(found.images, "image"));
+  if (found.lost.empty() && found.left.empty())
+    return say("{}\n", found.mended.empty() ? "nothing is lost" : "all of them are whole now");
+  say("{} lost, {} left\n", counted(found.lost.size(), "part"), counted(found.left.size(), "tag"));
+}
+
+// "registry.site:5000/ai, registry.other": those that images of the index are in; "" where there are none.
+std::string registries_of_index(const Invocation& invocation) {
+  std::set<std::string> registries;
+  if (invocation.has_index())
+    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
+      if (!entry.image.published.registry.empty()) registries.insert(entry.image.published.registry);
+  return fmt::format("{}", fmt::join(registries, ", "));
+}
 
 struct FsckRequest {
   std::string format = "table";
@@ -163,9 +230,9 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
 
 void add_index_fsck(CLI::App& index, Invocation& invocation) {
   auto request = std::make_shared<FsckRequest>();
-  CLI::App* command = index.add_subcommand(
-      "fsck", "Compare the store with its records, and prove the index; exit code 8 for damage");
-  command->fallthrough();
+  CLI::App* command = add_below(
+      index, "fsck", "Compare the store with its records, and prove the index; exit code 8 for damage",
+      "kiln index fsck\nkiln index fsck --deep --repair\nkiln index fsck --registry --repair");
   command->add_flag("--deep", request->deep, "read every byte, not only names and sizes");
   command->add_flag("--repair", request->repair,
                     "repair files where possible, and leave the rest for the next `kiln build`");
@@ -174,14 +241,10 @@ void add_index_fsck(CLI::App& index, Invocation& invocation) {
       "also ask this registry (default: the site file's) for all that the index answers with; exit code 6 if "
       "a part is lost, which --repair pushes again");
   registry->expected(0, 1)->type_name("REGISTRY");
-  command->add_option("--jobs", request->jobs, "reading threads (default: one for each processor)")
-      ->type_name("N")
+  add_value(*command, "--jobs", request->jobs, "N", "reading threads (default: one for each processor)")
       ->check(CLI::Range(1, 1024));
-  command->add_option("--format", request->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, request->format);
   add_wait_option(*command, invocation.options);
-  command->footer("kiln index fsck\nkiln index fsck --deep --repair\nkiln index fsck --registry --repair");
   command->callback([request, registry, &invocation] {
     request->in_registry = registry->count() > 0;
     run_fsck(*request, invocation);

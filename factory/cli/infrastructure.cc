@@ -7,12 +7,10 @@
 #include "factory/base/text.h"
 #include "factory/base/unique_name.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/program_answer.h"
 #include "factory/cli/site_documents.h"
-#include "factory/cli/site_files.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/table.h"
 #include "factory/cli/usage.h"
 #include "factory/record/host.h"
 #include "registry/deploy/deploy_site.h"
@@ -91,12 +89,10 @@ void run_show(const InfrastructureOptions& options, Invocation& invocation) {
 
 void run_detect(const InfrastructureOptions& options, Invocation& invocation) {
   MachineAnswers answers;
-  answers.nodes = answer_of_program({"scontrol", "--oneliner", "show", "node"}, invocation).value_or("");
-  answers.partitions =
-      answer_of_program({"scontrol", "--oneliner", "show", "partition"}, invocation).value_or("");
-  answers.gpus =
-      answer_of_program({"nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"}, invocation)
-          .value_or("");
+  answers.nodes = invocation.output_of({"scontrol", "--oneliner", "show", "node"}).value_or("");
+  answers.partitions = invocation.output_of({"scontrol", "--oneliner", "show", "partition"}).value_or("");
+  answers.gpus = invocation.output_of({"nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"})
+                     .value_or("");
   answers.host = detect_host(invocation.files, invocation.cpus());
   const std::string whole = host_name();
   answers.host_name = whole.substr(0, whole.find('.'));  // as slurmd takes it (gethostname_short)
@@ -107,12 +103,6 @@ void run_detect(const InfrastructureOptions& options, Invocation& invocation) {
                      JsonDocument::parse(found.infrastructure.dump(), "detect").root());
   for (const std::string& note : found.notes) invocation.note("note: " + note);
   print_json(found.infrastructure);
-}
-
-void add_snapshot(CLI::App& command, InfrastructureOptions& options) {
-  command.add_option("--snapshot", options.snapshot, "snapshot by number (default: the current one)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000'000));
 }
 
 }  // namespace
@@ -126,36 +116,32 @@ CLI::App* add_infrastructure(CLI::App& app, Invocation& invocation) {
       "kiln infrastructure detect --name hlrs >hlrs.json\n"
       "kiln infrastructure import hlrs.json\n"
       "kiln job --dsl job.json --infrastructure hlrs");
-  auto add = [&](const char* name, const char* help, const char* example) {
-    CLI::App* sub = command->add_subcommand(name, help);
-    sub->fallthrough();
-    sub->footer(example);
-    return sub;
-  };
-  CLI::App* importing =
-      add("import", "Import infrastructures, as a new snapshot", "kiln infrastructure import cluster.json");
-  importing->add_option("files", options->files, "JSON as MODAK has it, one infrastructure or an array")
-      ->required()
-      ->type_name("FILE");
+  CLI::App* importing = add_below(*command, "import", "Import infrastructures, as a new snapshot",
+                                  "kiln infrastructure import cluster.json");
+  add_value(*importing, "files", options->files, "FILE",
+            "JSON as MODAK has it, one infrastructure or an array")
+      ->required();
   add_wait_option(*importing, invocation.options);
   importing->callback([options, &invocation] { run_import(*options, invocation); });
-  CLI::App* list = add("list", "List the infrastructures of a snapshot", "kiln infrastructure list");
+  CLI::App* list =
+      add_below(*command, "list", "List the infrastructures of a snapshot", "kiln infrastructure list");
   list->add_flag("--json", options->json, "print them as a JSON array");
-  add_snapshot(*list, *options);
+  add_snapshot_option(*list, options->snapshot)->check(CLI::Range(1, 1'000'000'000));
   list->callback([options, &invocation] { run_list(*options, invocation); });
-  CLI::App* show =
-      add("show", "Print one infrastructure, as JSON", "kiln infrastructure show hlrs >hlrs.json");
-  show->add_option("name", options->name, "its name")->required()->type_name("NAME");
-  add_snapshot(*show, *options);
+  CLI::App* show = add_below(*command, "show", "Print one infrastructure, as JSON",
+                             "kiln infrastructure show hlrs >hlrs.json");
+  add_value(*show, "name", options->name, "NAME", "its name")->required();
+  add_snapshot_option(*show, options->snapshot)->check(CLI::Range(1, 1'000'000'000));
   show->callback([options, &invocation] { run_show(*options, invocation); });
-  CLI::App* remove =
-      add("remove", "Remove an infrastructure, as a new snapshot", "kiln infrastructure remove hlrs");
-  remove->add_option("name", options->name, "its name")->required()->type_name("NAME");
+  CLI::App* remove = add_below(*command, "remove", "Remove an infrastructure, as a new snapshot",
+                               "kiln infrastructure remove hlrs");
+  add_value(*remove, "name", options->name, "NAME", "its name")->required();
   add_wait_option(*remove, invocation.options);
   remove->callback([options, &invocation] { run_remove(*options, invocation); });
-  CLI::App* detect = add("detect", "Describe the machines of this site's Slurm, or this machine, as JSON",
-                         "kiln infrastructure detect --name hlrs >hlrs.json");
-  detect->add_option("--name", options->name, "its name (default: that of this machine)")->type_name("NAME");
+  CLI::App* detect =
+      add_below(*command, "detect", "Describe the machines of this site's Slurm, or this machine, as JSON",
+                "kiln infrastructure detect --name hlrs >hlrs.json");
+  add_value(*detect, "--name", options->name, "NAME", "its name (default: that of this machine)");
   detect->callback([options, &invocation] { run_detect(*options, invocation); });
   return command;
 }

@@ -10,8 +10,8 @@
 #include "factory/base/memory_files.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cli/installation.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/recipe/schema.h"
 
@@ -289,36 +289,28 @@ CLI::App* add_init(CLI::App& app, Invocation& invocation) {
   command->require_subcommand(1);
   auto start = std::make_shared<RecipeOptions>();
   CLI::App* recipe =
-      command->add_subcommand("recipe", "Write recipes/KIND/NAME: recipe.json, a script and a smoke test");
-  recipe->add_option("component", start->component, "KIND/NAME, such as library/blis")
-      ->required()
-      ->type_name("KIND/NAME");
-  recipe->add_option("--method", start->method, "install method: distro, pip or source")
-      ->check(CLI::IsMember({"distro", "pip", "source"}))
-      ->capture_default_str();
+      add_below(*command, "recipe", "Write recipes/KIND/NAME: recipe.json, a script and a smoke test",
+                "kiln init recipe library/blis\n"
+                "kiln init recipe framework/scikit-learn --method pip\n"
+                "kiln init recipe framework/llama.cpp --method source");
+  add_value(*recipe, "component", start->component, "KIND/NAME", "KIND/NAME, such as library/blis")
+      ->required();
+  add_choice(*recipe, "--method", start->method, {"distro", "pip", "source"},
+             "install method: distro, pip or source");
   recipe->callback([start, &invocation] { init_recipe(*start, invocation); });
   auto options = std::make_shared<MatrixOptions>();
-  CLI::App* matrix = command->add_subcommand(
-      "matrix", "Write matrix/NAME.json: one cell that can be planned, and the recipes that it lacks");
-  matrix->add_option("name", options->name, "name of the catalogue")->required()->type_name("NAME");
-  matrix
-      ->add_option("--framework", options->framework,
-                   "framework of the cell (default: the first that can be planned)")
-      ->type_name("NAME");
-  matrix->add_option("--target", options->target, "target of the cell")
-      ->type_name("TARGET")
-      ->capture_default_str();
+  CLI::App* matrix =
+      add_below(*command, "matrix",
+                "Write matrix/NAME.json: one cell that can be planned, and the recipes that it lacks",
+                "kiln init matrix mine --framework pytorch --target zen4");
+  add_value(*matrix, "name", options->name, "NAME", "name of the catalogue")->required();
+  add_value(*matrix, "--framework", options->framework, "NAME",
+            "framework of the cell (default: the first that can be planned)");
+  add_value(*matrix, "--target", options->target, "TARGET", "target of the cell")->capture_default_str();
   matrix->callback([options, &invocation] { init_matrix(*options, invocation); });
-  CLI::App* site =
-      command->add_subcommand("site", "Write site.json: engine, launcher, limits of this machine or centre");
-  site->callback([&invocation] { init_site(invocation); });
-  for (CLI::App* part : {recipe, matrix, site}) part->fallthrough();
-  recipe->footer(
-      "kiln init recipe library/blis\n"
-      "kiln init recipe framework/scikit-learn --method pip\n"
-      "kiln init recipe framework/llama.cpp --method source");
-  matrix->footer("kiln init matrix mine --framework pytorch --target zen4");
-  site->footer("kiln init site");
+  add_below(*command, "site", "Write site.json: engine, launcher, limits of this machine or centre",
+            "kiln init site")
+      ->callback([&invocation] { init_site(invocation); });
   command->footer(
       "kiln init recipe library/blis\n"
       "kiln init matrix mine\n"

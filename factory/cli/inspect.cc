@@ -6,11 +6,10 @@
 #include <optional>
 
 #include "factory/base/visible_text.h"
-#include "factory/cli/attachments.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/table.h"
 #include "factory/cli/temporary_folder.h"
 #include "factory/engine/architecture.h"
 #include "factory/oci/later_document.h"
@@ -151,22 +150,17 @@ void run_inspect(const InspectOptions& options, Invocation& invocation) {
 CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* command = app.add_subcommand("inspect", "Show an image's metadata and its content");
-  command
-      ->add_option(
-          "image", options->image,
-          "a tag of the index, oci:DIR[:TAG], oci-archive:FILE, docker-archive:FILE, docker://REFERENCE, or "
-          "dir:FOLDER with --evidence")
-      ->required()
-      ->type_name("IMAGE");
+  add_value(
+      *command, "image", options->image, "IMAGE",
+      "a tag of the index, oci:DIR[:TAG], oci-archive:FILE, docker-archive:FILE, docker://REFERENCE, or "
+      "dir:FOLDER with --evidence")
+      ->required();
   command->add_flag("--evidence", options->evidence,
                     "read the machine code inside: exit 1 when it exceeds the target");
   auto* bill =
-      command
-          ->add_option(
-              "--sbom", options->bill,
-              "print the bill of materials and nothing else, in this form: spdx (2.3) or cyclonedx (1.6)")
-          ->type_name("FORM")
-          ->check(CLI::IsMember({"spdx", "cyclonedx"}));
+      add_choice(*command, "--sbom", options->bill, {"spdx", "cyclonedx"},
+                 "print the bill of materials and nothing else, in this form: spdx (2.3) or cyclonedx (1.6)")
+          ->type_name("FORM");
   auto* provenance = command->add_flag("--provenance", options->provenance,
                                        "print how the image was made (SLSA v1, in-toto) and nothing else");
   auto* gain = command->add_flag(
@@ -175,21 +169,13 @@ CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
   bill->excludes("--evidence");
   gain->excludes("--evidence")->excludes(bill)->excludes(provenance);
   provenance->excludes("--evidence")->excludes(bill);
-  command
-      ->add_option(
-          "--target", options->target,
-          "CPU to judge the code by, an archspec name (default: the image's label io.kiln.cpu.target)")
-      ->type_name("CPU");
-  command
-      ->add_option("--arch", options->architecture,
-                   "architecture to choose from an image index (default: this machine's)")
-      ->type_name("ARCH");
-  command->add_option("--jobs", options->jobs, "scanning threads (default: one for each processor)")
-      ->type_name("N");
+  add_value(*command, "--target", options->target, "CPU",
+            "CPU to judge the code by, an archspec name (default: the image's label io.kiln.cpu.target)");
+  add_value(*command, "--arch", options->architecture, "ARCH",
+            "architecture to choose from an image index (default: this machine's)");
+  add_value(*command, "--jobs", options->jobs, "N", "scanning threads (default: one for each processor)");
   command->add_flag("--files", options->files, "also list the findings of every file");
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format);
   command->footer(
       "kiln inspect pytorch:2.6.0-distro-x86_64-trixie\n"
       "kiln inspect pytorch:2.6.0-distro-x86_64-trixie --evidence --target broadwell\n"

@@ -12,7 +12,6 @@
 #include <set>
 
 #include "factory/base/reading.h"
-#include "factory/cli/installation.h"
 #include "factory/cli/lock_use.h"
 #include "factory/cli/print.h"
 #include "factory/cli/user_namespace.h"
@@ -64,6 +63,19 @@ std::string how_to_add(const std::vector<fs::path>& roots, const fs::path& of_ki
 }
 
 }  // namespace
+
+fs::path shared_folder() {
+  std::error_code problem;
+  fs::path program = fs::read_symlink("/proc/self/exe", problem);
+  if (problem) return {};
+  const fs::path folder = program.parent_path();
+  const fs::path installed = folder.parent_path() / "share" / "kiln";
+  const fs::path checkout = folder.parent_path().parent_path();
+  const bool is_built_there = fs::exists(folder / "CMakeCache.txt", problem) &&
+                              fs::exists(checkout / "recipes", problem) &&
+                              fs::exists(checkout / "CMakeLists.txt", problem);
+  return is_built_there ? checkout : installed;
+}
 
 fs::path Invocation::archspec_file() const {
   const auto named = environment.find("KILN_ARCHSPEC");
@@ -236,6 +248,18 @@ std::unique_ptr<SharedSteps> Invocation::shared_steps(const Site& site, const St
 
 StepSetup Invocation::step_setup(const Site& site, const StatePaths& state) {
   return {site, state, files, runner, clock, environment, {}, {}};
+}
+
+std::optional<std::string> Invocation::output_of(std::vector<std::string> argv, std::chrono::seconds most) {
+  if (!runner.find_program(argv.front())) return std::nullopt;
+  Command command;
+  command.argv = std::move(argv);
+  command.environment = child_environment();
+  command.limits.wall = most;
+  command.capture_stdout = true;
+  const CommandResult result = runner.run(command);
+  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+  return result.ok() ? std::optional(result.output) : std::nullopt;
 }
 
 void Invocation::note(const std::string& text) const {

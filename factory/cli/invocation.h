@@ -118,6 +118,10 @@ class Invocation {
   std::unique_ptr<SharedSteps> shared_steps(const Site& site, const StatePaths& state,
                                             std::function<void(const std::string&)> tell);
   StepSetup step_setup(const Site& site, const StatePaths& state);
+  // What a program of the machine prints on stdout, such as scontrol. nullopt: there is no such program, it
+  // failed, or it took longer. Throws Error(interrupted).
+  std::optional<std::string> output_of(std::vector<std::string> argv,
+                                       std::chrono::seconds most = std::chrono::seconds(20));
   void note(const std::string& text) const;  // a line on stderr unless --quiet; `heard` gets it either way
   // Error(input), in the words that every reader of files has, when there is no such file.
   void need_file(const fs::path& file) const;
@@ -154,6 +158,21 @@ class Invocation {
 // Broken recipes and targets whose errors no broken cell has as its reason.
 std::vector<Error> faults_beside(const Resolution& resolution, const RecipeBook& recipes,
                                  const TargetBook& targets);
+
+// `share/kiln` beside the folder of the running program, with recipes/, matrix/ and archspec/:
+// PREFIX/bin/kiln finds PREFIX/share/kiln, wherever PREFIX was moved. It need not exist. Of a program that
+// lies in the build folder of a checkout, build/PRESET, the checkout.
+fs::path shared_folder();
+
+// Prints what the shells' completions ask, `kiln __complete WORDS…`: a line `none`, `files` or `folders` (the
+// shell completes these itself), then lines of word, tab, description. `words`: from the one after `kiln` up
+// to the one at the cursor. Files that cannot be read give no words, and no message: the user is still
+// typing.
+void print_completions(const CLI::App& app, std::vector<std::string> words, Invocation& invocation);
+
+// Commands below `kiln index`.
+void add_index_changes(CLI::App& index, Invocation& invocation);
+void add_index_fsck(CLI::App& index, Invocation& invocation);
 
 // Each subcommand in a file of its own.
 using Subcommand = CLI::App* (*)(CLI::App& app, Invocation& invocation);

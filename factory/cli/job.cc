@@ -7,10 +7,10 @@
 
 #include "factory/base/reading.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/select_host.h"
-#include "factory/cli/select_question.h"
-#include "factory/cli/site_files.h"
+#include "factory/cli/question.h"
+#include "factory/cli/site_documents.h"
 #include "factory/cli/usage.h"
 #include "registry/deploy/deploy_site.h"
 #include "registry/deploy/job_answer.h"
@@ -64,7 +64,7 @@ KnownMachines find_machines(const JobCommandOptions& options, const JobRequest& 
   else if (!name.empty() && name.find('/') == name.npos && invocation.files.exists(file))
     add_file(name, file, invocation, known);
   if (invocation.has_index()) {
-    const auto snapshot = options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
+    const auto snapshot = snapshot_of(options.snapshot);
     for (SiteDocument& one : invocation.index(Index::Mode::read).site_documents(snapshot))
       known.documents.push_back(std::move(one));
   }
@@ -153,7 +153,7 @@ void hand_over(const JobAnswer& answer, const JobCommandOptions& options, Invoca
 
 JobQuestion question_of(const JobCommandOptions& options) {
   JobQuestion question;
-  if (options.snapshot > 0) question.terms.snapshot = options.snapshot;
+  question.terms.snapshot = snapshot_of(options.snapshot);
   question.terms.allow_failing = options.allow_failing;
   question.terms.lenient = options.lenient;
   question.host = options.host;
@@ -187,43 +187,26 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<JobCommandOptions>();
   CLI::App* command =
       app.add_subcommand("job", "Write the job script of a DSL document, with its best image");
-  command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->required()->type_name("FILE");
-  command
-      ->add_option(
-          "--infrastructure", options->infrastructure,
-          "the machines that the job goes to: a file, or a name in matrix/infrastructures or in the index "
-          "(default: the document's target.name)")
-      ->type_name("NAME|FILE");
-  command
-      ->add_option(
-          "-o,--output", options->output,
-          "write the script to this file, and that of application.build to a file with .build before its "
-          "ending (default: stdout)")
-      ->type_name("FILE");
-  command
-      ->add_option("--scheduler", options->scheduler,
-                   "slurm, torque, openpbs or bash, if neither document nor infrastructure names one")
-      ->type_name("NAME")
-      ->check(CLI::IsMember(kSchedulers.all()));
-  command
-      ->add_option("--runtime", options->runtime,
-                   "container runtime of the nodes (default: the infrastructure's, else singularity)")
-      ->type_name("NAME")
-      ->check(CLI::IsMember(kContainerRuntimes.all()));
-  command
-      ->add_option("--host", options->host,
-                   "the host: as for kiln select (default: nodes of the partition, else as for kiln select)")
-      ->type_name("FILE|NAME");
-  command
-      ->add_option("--scripts", options->scripts,
-                   "enforcement scripts of the site: JSON as MODAK has it, one or an array")
-      ->type_name("FILE");
-  command
-      ->add_option("--scaling-models", options->scaling_models,
-                   "scaling models of mappings: JSON as MODAK has it, one or an array; may be repeated")
-      ->type_name("FILE");
-  command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
-      ->type_name("N")
+  add_value(*command, "--dsl", options->dsl, "FILE", "DSL document, - for stdin")->required();
+  add_value(*command, "--infrastructure", options->infrastructure, "NAME|FILE",
+            "the machines that the job goes to: a file, or a name in matrix/infrastructures or in the index "
+            "(default: the document's target.name)");
+  add_value(*command, "-o,--output", options->output, "FILE",
+            "write the script to this file, and that of application.build to a file with .build before its "
+            "ending (default: stdout)");
+  add_choice(*command, "--scheduler", options->scheduler, kSchedulers.all(),
+             "slurm, torque, openpbs or bash, if neither document nor infrastructure names one")
+      ->type_name("NAME");
+  add_choice(*command, "--runtime", options->runtime, kContainerRuntimes.all(),
+             "container runtime of the nodes (default: the infrastructure's, else singularity)")
+      ->type_name("NAME");
+  add_value(*command, "--host", options->host, "FILE|NAME",
+            "the host: as for kiln select (default: nodes of the partition, else as for kiln select)");
+  add_value(*command, "--scripts", options->scripts, "FILE",
+            "enforcement scripts of the site: JSON as MODAK has it, one or an array");
+  add_value(*command, "--scaling-models", options->scaling_models, "FILE",
+            "scaling models of mappings: JSON as MODAK has it, one or an array; may be repeated");
+  add_snapshot_option(*command, options->snapshot, "choose among the images of this snapshot")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_flag("--allow-failing", options->allow_failing,
                     "also choose images that fail a test that their recipes now have");

@@ -9,8 +9,8 @@
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/table.h"
 #include "factory/cli/usage.h"
 #include "factory/lint/facts.h"
 #include "factory/lint/fix.h"
@@ -249,31 +249,17 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LintOptions>();
   CLI::App* command = app.add_subcommand(
       "lint", "Find known mistakes in recipes, matrices, Dockerfiles and definition files");
-  command
-      ->add_option("paths", options->paths,
-                   "files or folders (default: the folders recipes and matrix, and the site file in use)")
-      ->type_name("FILE|DIR");
-  repeatable(command
-                 ->add_option("-f,--file", options->matrices,
-                              "matrix whose cells to check, with the recipes that they use")
-                 ->type_name("FILE"));
-  command
-      ->add_option("--format", options->format,
-                   "text, json or sarif; for --list and --facts: text, json or markdown")
-      ->check(CLI::IsMember({"text", "json", "sarif", "markdown"}))
-      ->capture_default_str();
-  command
-      ->add_option("--severity", options->severity,
-                   "lowest severity that is shown and fails: error, warning or note")
-      ->check(CLI::IsMember({"error", "warning", "note"}))
-      ->capture_default_str();
-  repeatable(
-      command->add_option("--rule", options->only, "check only this rule, by id or name; may be repeated")
-          ->type_name("ID"));
-  repeatable(
-      command->add_option("--ignore", options->ignore, "skip this rule; may be repeated")->type_name("ID"));
-  command->add_option("--explain", options->explain, "explain a rule, with a bad and a good example")
-      ->type_name("ID");
+  add_value(*command, "paths", options->paths, "FILE|DIR",
+            "files or folders (default: the folders recipes and matrix, and the site file in use)");
+  add_list(*command, "-f,--file", options->matrices, "FILE",
+           "matrix whose cells to check, with the recipes that they use");
+  add_choice(*command, "--format", options->format, {"text", "json", "sarif", "markdown"},
+             "text, json or sarif; for --list and --facts: text, json or markdown");
+  add_choice(*command, "--severity", options->severity, {"error", "warning", "note"},
+             "lowest severity that is shown and fails: error, warning or note");
+  add_list(*command, "--rule", options->only, "ID", "check only this rule, by id or name; may be repeated");
+  add_list(*command, "--ignore", options->ignore, "ID", "skip this rule; may be repeated");
+  add_value(*command, "--explain", options->explain, "ID", "explain a rule, with a bad and a good example");
   command->add_flag("--list", options->list, "list the rules");
   command->add_flag("--facts", options->facts, "list the facts of the recipes, with their sources");
   command->add_flag("--fix", options->fix, "fix the findings that have an automatic fix");

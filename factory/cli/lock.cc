@@ -9,6 +9,7 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_sources.h"
 #include "factory/cli/lock_use.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/upstream.h"
 #include "factory/cli/usage.h"
@@ -150,28 +151,20 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LockOptions>();
   CLI::App* command =
       app.add_subcommand("lock", "Pin base digests, package archives and sources in a lockfile");
-  command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("-o,--output", options->output, "lockfile to write (default: FILE with .lock.json)")
-      ->type_name("LOCK");
-  repeatable(
-      command
-          ->add_option("--update", options->update,
-                       "update only the pins of this component, entry or image; a glob; may be repeated")
-          ->type_name("NAME"));
+  add_value(*command, "-f,--file", options->matrix, "FILE", "matrix file")->required();
+  add_value(*command, "-o,--output", options->output, "LOCK",
+            "lockfile to write (default: FILE with .lock.json)");
+  add_list(*command, "--update", options->update, "NAME",
+           "update only the pins of this component, entry or image; a glob; may be repeated");
   command->add_flag("--by-policy", options->by_policy,
                     "update as a night does: move the pins that \"nightly\" of the site file permits, and "
                     "hold the rest; a pin whose source does not answer stays");
   command->add_flag("--upstream", options->upstream,
                     "print newer upstream versions that the recipes' ranges allow, and write nothing");
-  repeatable(
-      command
-          ->add_option("--take", options->take,
-                       "write this proposed version into its recipe, for you to complete; may be repeated")
-          ->type_name("COMPONENT@VERSION"));
+  add_list(*command, "--take", options->take, "COMPONENT@VERSION",
+           "write this proposed version into its recipe, for you to complete; may be repeated");
   command->add_flag("-n,--dry-run", options->dry_run, "print the changes, and write nothing");
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format);
   command->footer(
       "kiln lock -f matrix/demo.json\n"
       "kiln lock -f matrix/demo.json --update debian -n\n"

@@ -9,13 +9,6 @@
 
 namespace kiln {
 
-void add_lock_options(CLI::App& command, GlobalOptions& options) {
-  command
-      .add_option("--lockfile", options.lockfile, "lockfile (default: FILE with .lock.json, if it exists)")
-      ->type_name("LOCK");
-  command.add_flag("--locked", options.locked, "refuse to go beyond the lockfile (exit 7)");
-}
-
 Lockfile read_lockfile_at(const fs::path& file, const FileSystem& files) {
   return read_lockfile(read_document(files, file));
 }

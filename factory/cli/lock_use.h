@@ -9,9 +9,6 @@
 
 namespace kiln {
 
-// --locked and --lockfile, for commands that plan a matrix.
-void add_lock_options(CLI::App& command, GlobalOptions& options);
-
 // Throws Error(input) for a file that is not there or is no lockfile.
 Lockfile read_lockfile_at(const fs::path& file, const FileSystem& files);
 

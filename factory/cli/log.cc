@@ -6,10 +6,9 @@
 
 #include "factory/base/glob.h"
 #include "factory/base/text.h"
-#include "factory/cli/cell_options.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/table.h"
 #include "factory/cli/usage.h"
 #include "factory/run/cell_logs.h"
 #include "factory/state/plan_file.h"
@@ -96,11 +95,8 @@ CLI::App* add_log(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "log", "Print the log of the step that failed in the last build of a cell, else of its last step");
   add_cell_options(*command, *options);
-  command
-      ->add_option(
-          "--step", options->step,
-          "print the log of this step, test or image: the beginning of its key, or a glob over its title")
-      ->type_name("STEP");
+  add_value(*command, "--step", options->step, "STEP",
+            "print the log of this step, test or image: the beginning of its key, or a glob over its title");
   command->add_flag("--list", options->list, "list the logs and their paths");
   command->footer(
       "kiln log -f matrix/demo.json framework=jax\n"

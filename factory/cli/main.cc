@@ -10,10 +10,10 @@
 #include <system_error>
 
 #include "factory/base/unexpected.h"
-#include "factory/cli/complete.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
+#include "factory/cli/options.h"
 #include "factory/cli/options_text.h"
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
@@ -41,43 +41,33 @@ std::map<std::string, std::string> own_environment() {
 }
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
-  app.add_option("-C,--directory", options.directory, "change to this folder first")->type_name("DIR");
-  app.add_option("--state", options.state, "state folder, with builds, images and the index")
-      ->type_name("DIR")
+  add_value(app, "-C,--directory", options.directory, "DIR", "change to this folder first");
+  add_value(app, "--state", options.state, "DIR", "state folder, with builds, images and the index")
       ->envname("KILN_STATE")
       ->capture_default_str();
-  app.add_option("--site", options.site,
-                 "site file (default: ./site.json, then $XDG_CONFIG_HOME/kiln/site.json)")
-      ->type_name("FILE")
+  add_value(app, "--site", options.site, "FILE",
+            "site file (default: ./site.json, then $XDG_CONFIG_HOME/kiln/site.json)")
       ->envname("KILN_SITE");
-  app.add_option("--engine", options.engine,
-                 "engine that runs the steps (default: the site file's, else buildah)")
+  add_choice(app, "--engine", options.engine, engine_names(),
+             "engine that runs the steps (default: the site file's, else buildah)")
       ->type_name("NAME")
-      ->envname("KILN_ENGINE")
-      ->check(CLI::IsMember(engine_names()));
+      ->envname("KILN_ENGINE");
   app.add_flag("--no-cache", options.no_cache, "run steps without caches of compilers and pip")
       ->envname("KILN_NO_CACHE");
-  repeatable(
-      app.add_option(
-             "--recipes", options.recipes,
-             "recipes folder; may be repeated, later ones win (default: next to the matrix, else kiln's own)")
-          ->type_name("DIR")
-          ->envname("KILN_RECIPES"));
-  app.add_option("--color", options.colour, "colours: auto, always or never")
+  add_list(app, "--recipes", options.recipes, "DIR",
+           "recipes folder; may be repeated, later ones win (default: next to the matrix, else kiln's own)")
+      ->envname("KILN_RECIPES");
+  add_choice(app, "--color", options.colour, {"auto", "always", "never"}, "colours: auto, always or never")
       ->type_name("WHEN")
-      ->envname("KILN_COLOR")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
-  app.add_option("--progress", options.progress, "progress display on stderr: auto, tty, plain, json or none")
+      ->envname("KILN_COLOR");
+  add_choice(app, "--progress", options.progress, {"auto", "tty", "plain", "json", "none"},
+             "progress display on stderr: auto, tty, plain, json or none")
       ->type_name("STYLE")
-      ->envname("KILN_PROGRESS")
-      ->check(CLI::IsMember({"auto", "tty", "plain", "json", "none"}))
-      ->capture_default_str();
+      ->envname("KILN_PROGRESS");
   app.add_flag("--offline", options.offline,
                "fetch nothing: build from the mirror that `kiln mirror` filled, without a network")
       ->envname("KILN_OFFLINE");
-  app.add_option("--mirror", options.mirror, "folder of the mirror (default: the site file's)")
-      ->type_name("DIR")
+  add_value(app, "--mirror", options.mirror, "DIR", "folder of the mirror (default: the site file's)")
       ->envname("KILN_MIRROR");
   app.add_flag("-q,--quiet", options.quiet, "print the answer and errors only");
 }

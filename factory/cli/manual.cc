@@ -7,6 +7,7 @@
 
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/options_text.h"
 #include "factory/cli/print.h"
 
@@ -139,11 +140,10 @@ struct Options {
 CLI::App* add_man(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("man", "Print the manual page of a command, or write all of them");
-  command
-      ->add_option("command", options->words, "a command such as plan, or index list (default: kiln itself)")
-      ->type_name("COMMAND");
-  command->add_option("-o,--output", options->folder, "write the pages of all commands into this folder")
-      ->type_name("DIR");
+  add_value(*command, "command", options->words, "COMMAND",
+            "a command such as plan, or index list (default: kiln itself)");
+  add_value(*command, "-o,--output", options->folder, "DIR",
+            "write the pages of all commands into this folder");
   command->footer("kiln man plan | man -l -\nkiln man -o /usr/local/share/man/man1");
   command->callback([options, &app, &invocation] {
     if (options->folder.empty()) {

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
-#include "factory/cli/cell_options.h"
-#include "factory/cli/pip_places.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/temporary_folder.h"
+#include "factory/cli/upstream.h"
 #include "factory/fetch/fill_mirror.h"
 #include "factory/os/file_lock.h"
 
@@ -150,14 +150,12 @@ CLI::App* add_mirror(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<MirrorOptions>();
   CLI::App* command = app.add_subcommand(
       "mirror", "Fetch everything that a catalogue needs into a folder, for builds without a network");
-  command->add_option("folder", options->folder, "folder to fill")->type_name("DIR")->required();
+  add_value(*command, "folder", options->folder, "DIR", "folder to fill")->required();
   add_cell_options(*command, *options);
   command->get_option("--file")->required(false);
   command->add_flag("--check", options->check,
                     "read all files, report missing and damaged ones, and fetch nothing");
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format);
   command->footer(
       "kiln mirror -f matrix/demo.json /srv/kiln-mirror\n"
       "kiln mirror --check /srv/kiln-mirror\n"

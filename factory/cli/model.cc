@@ -8,6 +8,7 @@
 #include "factory/base/reading.h"
 #include "factory/bench/speed_records.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
 #include "factory/record/host.h"
@@ -134,13 +135,10 @@ void predict_step(const ModelRequest& request, Invocation& invocation) {
 CLI::App* add_verb(CLI::App& command, const std::shared_ptr<ModelRequest>& request, Invocation& invocation,
                    const char* name, const char* text, const char* example,
                    void (*act)(const ModelRequest& request, Invocation& invocation)) {
-  CLI::App* verb = command.add_subcommand(name, text);
-  repeatable(verb->add_option("--runs", request->files,
-                              "read this file of runs; may be repeated (default: those of the state folder)"))
-      ->type_name("FILE");
+  CLI::App* verb = add_below(command, name, text, example);
+  add_list(*verb, "--runs", request->files, "FILE",
+           "read this file of runs; may be repeated (default: those of the state folder)");
   verb->add_flag("--json", request->json, "print JSON");
-  verb->fallthrough();
-  verb->footer(example);
   verb->callback([request, &invocation, act] { act(*request, invocation); });
   return verb;
 }
@@ -163,14 +161,11 @@ CLI::App* add_model(CLI::App& app, Invocation& invocation) {
   CLI::App* predict =
       add_verb(*command, request, invocation, "predict", "Predict the time of a step, with its interval",
                "kiln model predict --workload mnist-cnn --set framework=pytorch", predict_step);
-  predict->add_option("--workload", request->workload, "a workload that was measured")
-      ->type_name("WORKLOAD")
+  add_value(*predict, "--workload", request->workload, "WORKLOAD", "a workload that was measured")
       ->required();
-  predict->add_option("--host", request->host, "host description (default: this host)")->type_name("FILE");
-  repeatable(
-      predict->add_option("--set", request->features,
-                          "a feature of the image, or another one: framework=pytorch; may be repeated"))
-      ->type_name("FEATURE=VALUE");
+  add_value(*predict, "--host", request->host, "FILE", "host description (default: this host)");
+  add_list(*predict, "--set", request->features, "FEATURE=VALUE",
+           "a feature of the image, or another one: framework=pytorch; may be repeated");
   command->footer(
       "kiln model check\n"
       "kiln model fit --runs runs.json\n"

@@ -5,11 +5,11 @@
 
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
-#include "factory/cli/attachments.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/select_question.h"
+#include "factory/cli/question.h"
 #include "factory/cli/usage.h"
 #include "factory/oci/blob_store.h"
 #include "factory/sif/sif_reader.h"
@@ -127,32 +127,24 @@ CLI::App* add_module(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ModuleOptions>();
   CLI::App* command = app.add_subcommand(
       "module", "Write the files with which a cluster offers images as modules, with wrappers of programs");
-  command
-      ->add_option("image", options->images,
-                   "a tag of the index, a SIF file, or a reference such as docker://HOST/NAME:TAG; may be "
-                   "repeated")
-      ->required()
-      ->type_name("IMAGE");
-  command->add_option("-o,--output", options->output, "folder to write to")->required()->type_name("DIR");
-  command
-      ->add_option("--name", options->name, "name of the module (default: repository and tag of the image)")
-      ->type_name("NAME/VERSION");
-  repeatable(
-      command->add_option("--program", options->programs,
-                          "program that gets a wrapper, a name or an absolute path in the image; may be "
-                          "repeated (default: python3 and python, if the image has Python)"))
+  add_value(*command, "image", options->images, "IMAGE",
+            "a tag of the index, a SIF file, or a reference such as docker://HOST/NAME:TAG; may be "
+            "repeated")
+      ->required();
+  add_value(*command, "-o,--output", options->output, "DIR", "folder to write to")->required();
+  add_value(*command, "--name", options->name, "NAME/VERSION",
+            "name of the module (default: repository and tag of the image)");
+  add_list(*command, "--program", options->programs, "NAME",
+           "program that gets a wrapper, a name or an absolute path in the image; may be "
+           "repeated (default: python3 and python, if the image has Python)");
+  add_choice(*command, "--runtime", options->runtime, kContainerRuntimes.all(),
+             "container runtime of the wrappers")
       ->type_name("NAME");
-  command->add_option("--runtime", options->runtime, "container runtime of the wrappers")
-      ->type_name("NAME")
-      ->check(CLI::IsMember(kContainerRuntimes.all()))
-      ->capture_default_str();
-  command
-      ->add_option("--gpu", options->gpu, "vendor whose GPUs the programs get (default: that of the image)")
-      ->type_name("VENDOR")
-      ->check(CLI::IsMember({"nvidia", "amd"}));
-  repeatable(command->add_option("--bind", options->binds,
-                                 "folder of the host that the programs see; may be repeated"))
-      ->type_name("DIR");
+  add_choice(*command, "--gpu", options->gpu, {"nvidia", "amd"},
+             "vendor whose GPUs the programs get (default: that of the image)")
+      ->type_name("VENDOR");
+  add_list(*command, "--bind", options->binds, "DIR",
+           "folder of the host that the programs see; may be repeated");
   command->footer(
       "kiln module pytorch:2.6.0-distro-x86_64-trixie -o /apps/kiln\n"
       "kiln module pytorch.sif --name pytorch/2.6.0 --program python3 -o /apps/kiln\n"

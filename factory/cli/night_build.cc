@@ -1,11 +1,9 @@
-#include "factory/cli/night_build.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "factory/cli/build_images.h"
-#include "factory/cli/disk_room.h"
+#include "factory/cli/night_work.h"
 #include "factory/night/budget.h"
 #include "factory/run/plan_forecast.h"
 #include "factory/run/suitable_cell.h"

@@ -1,5 +1,3 @@
-#include "factory/cli/night_measure.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +5,8 @@
 
 #include "factory/base/text.h"
 #include "factory/bench/conditions.h"
-#include "factory/cli/bench_images.h"
+#include "factory/cli/bench.h"
+#include "factory/cli/night_work.h"
 #include "factory/cli/ready_workload.h"
 #include "factory/engine/architecture.h"
 #include "factory/night/measuring.h"

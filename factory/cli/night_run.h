@@ -6,7 +6,7 @@
 #include <string>
 
 #include "factory/cli/invocation.h"
-#include "factory/cli/night_measure.h"
+#include "factory/cli/night_work.h"
 #include "factory/night/night.h"
 
 namespace kiln {

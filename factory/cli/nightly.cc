@@ -1,22 +1,87 @@
 // kiln nightly: everything that a night does, in one command, and how the last nights went.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "factory/app/night_watch.h"
 #include "factory/base/quantity.h"
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/night_run.h"
-#include "factory/cli/nightly_status.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/publish_to.h"
+#include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
+#include "factory/night/lease.h"
+#include "factory/night/night_files.h"
 #include "factory/night/night_text.h"
+#include "factory/night/past_night.h"
+#include "factory/recipe/matrix.h"
 
 namespace kiln {
 namespace {
+
+constexpr std::size_t kNights = 14;
+
+Json status_json(const std::vector<PastNight>& nights, const std::string& runs, const std::string& trouble) {
+  Json json{{"trouble", trouble}, {"runs", runs}, {"nights", Json::array()}};
+  for (const PastNight& night : nights)
+    json["nights"].push_back({{"number", night.number},
+                              {"state", name_of(night.state)},
+                              {"started", rfc3339(night.started)},
+                              {"ended", rfc3339(night.ended)},
+                              {"snapshot", night.snapshot},
+                              {"headline", night.headline}});
+  return json;
+}
+
+void print_table(const std::vector<PastNight>& nights) {
+  Table table({"NIGHT", "BEGAN", "STATE", "SNAPSHOT", "IMAGES", "NOT GOOD"});
+  for (const PastNight& night : nights) {
+    table.add({std::to_string(night.number), rfc3339(night.started), std::string(name_of(night.state)),
+               night.snapshot == 0 ? "-" : std::to_string(night.snapshot), std::to_string(night.images),
+               std::to_string(night.images - night.good)});
+  }
+  table.print();
+}
+
+// How the last nights of a matrix went. For whoever watches from outside: exit code 1 when the last was not
+// green, when the next is overdue, and when there was none.
+void print_night_status(const std::string& matrix, const std::string& format, Invocation& invocation) {
+  invocation.need_file(matrix);
+  const StatePaths state = invocation.state();
+  const std::string name = read_matrix(invocation.files, matrix).name;
+  const NightFolder folder(state, name, invocation.files);
+  NightWatch watch;
+  // Looked at twice: a night may begin or end while the lease is read.
+  watch.begun = folder.begun();
+  watch.holder = Lease::holder(state.nights_lease());
+  const auto again = folder.begun();
+  if (!again || !watch.begun || again->number != watch.begun->number) watch.begun.reset();
+  std::vector<PastNight>& nights = watch.nights;
+  folder.each_past(
+      [&](PastNight past) {
+        nights.push_back(std::move(past));
+        return nights.size() < kNights;
+      },
+      &watch.damaged);
+  std::reverse(nights.begin(), nights.end());
+  watch.now = invocation.clock.unix_seconds();
+  const std::string runs = watch.holder ? watch.holder->holder : "";
+  const std::string trouble = trouble_of(watch, invocation.site().night);
+  if (format == "json") {
+    print_json(status_json(nights, runs, trouble));
+  } else {
+    if (!nights.empty()) print_table(nights);
+    if (!runs.empty()) say("now: {}\n", runs);
+    say("{}\n", trouble.empty() ? "all is well" : trouble);
+  }
+  if (!trouble.empty()) invocation.exit_code = ExitCode::images_failed;
+}
 
 struct NightlyOptions {
   NightRequest request;
@@ -66,45 +131,29 @@ void run_options(NightlyOptions& options, Invocation& invocation) {
 }
 
 void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocation) {
-  command.add_option("-f,--file", options.request.matrix, "matrix file")
-      ->required()
-      ->type_name("FILE")
-      ->envname("KILN_FILE");
-  command
-      .add_option("-j,--jobs", options.request.jobs,
-                  "steps at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
-      ->check(CLI::Range(1, kMostJobs));
-  command
-      .add_option("--report", options.request.report,
-                  "also write report.html, junit.xml and night.json to this folder")
-      ->type_name("DIR");
-  command
-      .add_option("--to", options.asked.registry,
-                  "push to this registry, as kiln publish --to (default: the site file's)")
-      ->type_name("REGISTRY");
+  add_matrix_option(command, options.request.matrix);
+  add_jobs_option(command, options.request.jobs);
+  add_value(command, "--report", options.request.report, "DIR",
+            "also write report.html, junit.xml and night.json to this folder");
+  add_value(command, "--to", options.asked.registry, "REGISTRY",
+            "push to this registry, as kiln publish --to (default: the site file's)");
   command.add_flag("--local", options.local, "push to no registry, even if the site file names one");
   CLI::Option* key =
       command.add_option("--sign-key", options.asked.key, "sign the pushed images with this key");
   key->type_name("FILE");
-  command
-      .add_option("--sign-passphrase-file", options.asked.passphrase_file,
-                  "file whose first line is the key's passphrase")
-      ->type_name("FILE")
+  add_value(command, "--sign-passphrase-file", options.asked.passphrase_file, "FILE",
+            "file whose first line is the key's passphrase")
       ->needs(key);
-  command
-      .add_option("--budget", options.budget,
-                  "build for this long: first stale images, then requested ones (kiln index demand), then "
-                  "images that were never built")
-      ->type_name("TIME");
+  add_value(command, "--budget", options.budget, "TIME",
+            "build for this long: first stale images, then requested ones (kiln index demand), then "
+            "images that were never built");
   CLI::Option* measure = command.add_option(
       "--measure", options.suite,
       "after publishing, measure images that claim more than stock and are new or changed, against their "
       "stock images, with the workloads of this file (kiln schema suite)");
   measure->type_name("SUITE");
-  command
-      .add_option("--measure-budget", options.measure_budget,
-                  "measure for this long: no round begins later, and the next night goes on")
-      ->type_name("TIME")
+  add_value(command, "--measure-budget", options.measure_budget, "TIME",
+            "measure for this long: no round begins later, and the next night goes on")
       ->needs(measure);
   command
       .add_flag("--measure-anyway", options.measure_anyway,
@@ -115,9 +164,7 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
   command.add_flag(
       "--status", options.status,
       "run nothing, and show the last nights; exit code 1 if the last was not green or is overdue");
-  command.add_option("--format", options.format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(command, options.format);
   add_wait_option(command, invocation.options);
 }
 

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include "factory/base/text.h"
-#include "factory/cli/cell_options.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/publish_images.h"
-#include "factory/cli/publish_to.h"
+#include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 
@@ -137,21 +136,16 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
       "remove images from the new snapshot that this matrix published before and no longer has");
   command->add_flag("--yes", options->yes,
                     "with --prune: remove them even if they are more than a fifth of its images");
-  command
-      ->add_option(
-          "--to", options->to,
-          "push them to this registry first (default: the site file's), then move its tags: "
-          "HOST[:PORT][/PATH], with http:// in front for one without TLS; log in with `skopeo login`")
-      ->type_name("REGISTRY");
+  add_value(*command, "--to", options->to, "REGISTRY",
+            "push them to this registry first (default: the site file's), then move its tags: "
+            "HOST[:PORT][/PATH], with http:// in front for one without TLS; log in with `skopeo login`");
   command->add_flag("--local", options->local, "push to no registry, even if the site file names one");
   CLI::Option* key = command->add_option("--sign-key", options->key,
                                          "sign the images with this key (PEM, ECDSA on P-256), as "
                                          "sigstore signatures in the registry (default: the site file's)");
   key->type_name("FILE");
-  command
-      ->add_option("--sign-passphrase-file", options->passphrase_file,
-                   "file whose first line is the key's passphrase")
-      ->type_name("FILE")
+  add_value(*command, "--sign-passphrase-file", options->passphrase_file, "FILE",
+            "file whose first line is the key's passphrase")
       ->needs(key);
   command->add_flag("--take-tags", options->take_tags,
                     "also move tags of the registry that point to images that kiln did not push");

@@ -9,8 +9,8 @@
 #include "factory/base/reading.h"
 #include "factory/bench/run.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/table.h"
 #include "factory/cli/usage.h"
 #include "factory/figures/figure_page.h"
 #include "factory/figures/panel_tables.h"
@@ -169,27 +169,19 @@ CLI::App* add_report(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<ReportRequest>();
   CLI::App* command = app.add_subcommand(
       "report", "Draw measurements: frameworks, builds and graph compilers side by side, with intervals");
-  repeatable(
-      command->add_option("--runs", request->files,
-                          "read this file of runs; may be repeated (default: those of the state folder)"))
-      ->type_name("FILE");
-  repeatable(command->add_option("--workload", request->workloads, "only these workloads (globs)"))
-      ->type_name("WORKLOAD");
-  repeatable(command->add_option("--host", request->hosts, "only hosts that match this glob: 'AMD EPYC*'"))
-      ->type_name("GLOB");
-  repeatable(
-      command->add_option(
-          "--figure", request->kinds,
-          "frameworks (stock images side by side), methods (stock against other builds), compilers (with and "
-          "without), scaling, or images (all of them); may be repeated (default: each that has runs)"))
-      ->type_name("FIGURE")
+  add_list(*command, "--runs", request->files, "FILE",
+           "read this file of runs; may be repeated (default: those of the state folder)");
+  add_list(*command, "--workload", request->workloads, "WORKLOAD", "only these workloads (globs)");
+  add_list(*command, "--host", request->hosts, "GLOB", "only hosts that match this glob: 'AMD EPYC*'");
+  add_list(
+      *command, "--figure", request->kinds, "FIGURE",
+      "frameworks (stock images side by side), methods (stock against other builds), compilers (with and "
+      "without), scaling, or images (all of them); may be repeated (default: each that has runs)")
       ->check(CLI::IsMember(kFigureKindNames.all()));
-  command
-      ->add_option("-o,--output", request->output,
-                   "folder to write to: index.html, a .svg for each figure, tables.md, tables.csv")
-      ->type_name("DIR");
-  command->add_option("--format", request->format, "table (default), markdown, csv, json, html or svg")
-      ->check(CLI::IsMember({"table", "markdown", "csv", "json", "html", "svg"}));
+  add_value(*command, "-o,--output", request->output, "DIR",
+            "folder to write to: index.html, a .svg for each figure, tables.md, tables.csv");
+  add_choice(*command, "--format", request->format, {"table", "markdown", "csv", "json", "html", "svg"},
+             "table (default), markdown, csv, json, html or svg");
   command->footer(
       "kiln report\n"
       "kiln report -o figures\n"

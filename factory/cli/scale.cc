@@ -3,10 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "factory/base/reading.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/select_question.h"
-#include "factory/cli/table.h"
+#include "factory/cli/question.h"
 #include "factory/cli/usage.h"
 #include "factory/figures/scaling_picture.h"
 #include "registry/deploy/job_request.h"
@@ -138,11 +139,10 @@ void run_scale(const ScaleRequest& request, Invocation& invocation) {
 
 void add_network_options(CLI::App& command, ScalingWords& words) {
   auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
-    command.add_option(name, value, text)->type_name(type);
+    add_value(command, name, value, type, text);
   };
-  repeatable(command.add_option("--strategy", words.strategies,
-                                "only these kinds of parallelism; may be repeated (default: all)"))
-      ->type_name("STRATEGY")
+  add_list(command, "--strategy", words.strategies, "STRATEGY",
+           "only these kinds of parallelism; may be repeated (default: all)")
       ->check(CLI::IsMember(kParallelisms.all()));
   add("--batch", words.batch, "N", "samples of a step for each replica (default: the network's)");
   add("--global-batch", words.global_batch, "N", "samples of a step for all ranks together, instead");
@@ -162,29 +162,21 @@ CLI::App* add_scale(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<ScaleRequest>();
   CLI::App* command = app.add_subcommand(
       "scale", "Predict how far more ranks help: compute, communication, memory and efficiency");
-  command
-      ->add_option("--dsl", request->dsl,
-                   "DSL document (- for stdin): its workload, mpi_ranks and minimal_efficiency")
-      ->type_name("FILE");
-  command
-      ->add_option("--network", request->words.network,
-                   "resnet50, vgg16, alexnet, or a JSON file of another network")
-      ->type_name("NAME|FILE");
-  command
-      ->add_option("--model", request->words.model,
-                   "a law instead of a network: noop, max:64, amdahl:0.9 or gustafson:0.9")
-      ->type_name("MODEL");
-  command
-      ->add_option("--times", request->words.times,
-                   "measured RANKS:SECONDS,...: fit the law, or with a network its steps and links")
-      ->type_name("LIST");
-  command->add_option("--ranks", request->words.ranks, "1..512 doubles, 1..64:4 adds 4, 1,2,24 lists")
-      ->type_name("RANKS");
-  command->add_option("--efficiency", request->words.efficiency, "the least that is worth it (default: 0.5)")
-      ->type_name("SHARE");
+  add_value(*command, "--dsl", request->dsl, "FILE",
+            "DSL document (- for stdin): its workload, mpi_ranks and minimal_efficiency");
+  add_value(*command, "--network", request->words.network, "NAME|FILE",
+            "resnet50, vgg16, alexnet, or a JSON file of another network");
+  add_value(*command, "--model", request->words.model, "MODEL",
+            "a law instead of a network: noop, max:64, amdahl:0.9 or gustafson:0.9");
+  add_value(*command, "--times", request->words.times, "LIST",
+            "measured RANKS:SECONDS,...: fit the law, or with a network its steps and links");
+  add_value(*command, "--ranks", request->words.ranks, "RANKS",
+            "1..512 doubles, 1..64:4 adds 4, 1,2,24 lists");
+  add_value(*command, "--efficiency", request->words.efficiency, "SHARE",
+            "the least that is worth it (default: 0.5)");
   add_network_options(*command, request->words);
-  command->add_option("--svg", request->picture, "write a picture of efficiency, time and memory over ranks")
-      ->type_name("FILE");
+  add_value(*command, "--svg", request->picture, "FILE",
+            "write a picture of efficiency, time and memory over ranks");
   command->add_flag("--json", request->json, "print JSON");
   command->footer(
       "kiln scale --network vgg16 --ranks 1..512\n"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 
 namespace kiln {
@@ -11,9 +12,8 @@ namespace kiln {
 CLI::App* add_schema(CLI::App& app, Invocation&) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of a file format");
-  command->add_option("name", *name, fmt::format("{}", fmt::join(schema_names(), ", ")))
-      ->required()
-      ->check(CLI::IsMember(schema_names()));
+  add_choice(*command, "name", *name, schema_names(), fmt::format("{}", fmt::join(schema_names(), ", ")))
+      ->required();
   command->footer("kiln schema recipe >recipe.schema.json");
   command->callback([name] { print_bytes(schema_text(*name)); });
   return command;

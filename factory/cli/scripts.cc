@@ -7,11 +7,10 @@
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/site_documents.h"
-#include "factory/cli/site_files.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/table.h"
 #include "factory/cli/usage.h"
 #include "registry/deploy/enforcement.h"
 
@@ -104,12 +103,6 @@ void remove_script(const ScriptsOptions& options, Invocation& invocation) {
   say("snapshot {}: {} removed\n", snapshot, id);
 }
 
-void add_scripts_snapshot(CLI::App& command, ScriptsOptions& options) {
-  command.add_option("--snapshot", options.snapshot, "snapshot by number (default: the current one)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000'000));
-}
-
 }  // namespace
 
 CLI::App* add_scripts(CLI::App& app, Invocation& invocation) {
@@ -120,29 +113,26 @@ CLI::App* add_scripts(CLI::App& app, Invocation& invocation) {
   command->footer("kiln scripts import scripts.json\nkiln scripts list");
   auto add = [&](const char* name, const char* help, const char* example,
                  void (*act)(const ScriptsOptions&, Invocation&)) {
-    CLI::App* sub = command->add_subcommand(name, help);
-    sub->fallthrough();
-    sub->footer(example);
+    CLI::App* sub = add_below(*command, name, help, example);
     sub->callback([options, act, &invocation] { act(*options, invocation); });
     return sub;
   };
   CLI::App* importing = add("import", "Check enforcement scripts and import them, as a new snapshot",
                             "kiln scripts import scripts.json", import_scripts);
-  importing->add_option("files", options->files, "JSON as MODAK has it, one script or an array")
-      ->required()
-      ->type_name("FILE");
+  add_value(*importing, "files", options->files, "FILE", "JSON as MODAK has it, one script or an array")
+      ->required();
   add_wait_option(*importing, invocation.options);
   CLI::App* list =
       add("list", "List the enforcement scripts of a snapshot", "kiln scripts list", list_scripts);
   list->add_flag("--json", options->json, "print them as a JSON array");
-  add_scripts_snapshot(*list, *options);
+  add_snapshot_option(*list, options->snapshot)->check(CLI::Range(1, 1'000'000'000));
   CLI::App* show =
       add("show", "Print one script, as JSON", "kiln scripts show 3f1c >script.json", show_script);
-  show->add_option("id", options->id, "its id, or the beginning of it")->required()->type_name("ID");
-  add_scripts_snapshot(*show, *options);
+  add_value(*show, "id", options->id, "ID", "its id, or the beginning of it")->required();
+  add_snapshot_option(*show, options->snapshot)->check(CLI::Range(1, 1'000'000'000));
   CLI::App* remove =
       add("remove", "Remove a script, as a new snapshot", "kiln scripts remove 3f1c", remove_script);
-  remove->add_option("id", options->id, "its id, or the beginning of it")->required()->type_name("ID");
+  add_value(*remove, "id", options->id, "ID", "its id, or the beginning of it")->required();
   add_wait_option(*remove, invocation.options);
   return command;
 }

@@ -4,11 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/select_build.h"
+#include "factory/cli/question.h"
 #include "factory/cli/select_cells.h"
-#include "factory/cli/select_host.h"
-#include "factory/cli/select_question.h"
 #include "factory/cli/usage.h"
 #include "registry/answer/answer.h"
 #include "registry/select/named_query.h"
@@ -89,7 +88,7 @@ void check(const CLI::App& command, const SelectOptions& options, const Invocati
 QuestionTerms terms_of(const CLI::App& command, const SelectOptions& options) {
   QuestionTerms terms;
   if (command.count("--format") > 0) terms.format = options.format;
-  if (options.snapshot > 0) terms.snapshot = options.snapshot;
+  terms.snapshot = snapshot_of(options.snapshot);
   terms.allow_failing = options.allow_failing;
   terms.strict_gains = options.strict_gains;
   terms.lenient = options.lenient;
@@ -168,29 +167,20 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<SelectOptions>();
   CLI::App* command =
       app.add_subcommand("select", "Pick the best image for an application or an optimisation DSL document");
-  command
-      ->add_option("application", options->application,
-                   "NAME or NAME@VERSION, instead of a document: its optimised build for the host, without a "
-                   "graph compiler")
-      ->type_name("APPLICATION");
-  command
-      ->add_option("--workload", options->workload, "with APPLICATION: the workload whose measurements count")
-      ->type_name("NAME");
-  command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->type_name("FILE");
-  command
-      ->add_option("--host", options->host,
-                   "the host: a description (JSON of `kiln host`), an archspec or target name, here, or any "
-                   "for no host (default: the document's, else this machine)")
-      ->type_name("FILE|NAME");
-  command
-      ->add_option("--format", options->format,
-                   "form of the answer: tag (docker://HOST/... if it is in a registry), digest (the same, "
-                   "but permanent), oci (layout for skopeo) or sif (the file, or oras://HOST/... without a "
-                   "file here; images without a SIF do not qualify)")
-      ->check(CLI::IsMember({"tag", "digest", "oci", "sif"}))
-      ->capture_default_str();
-  command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
-      ->type_name("N")
+  add_value(*command, "application", options->application, "APPLICATION",
+            "NAME or NAME@VERSION, instead of a document: its optimised build for the host, without a "
+            "graph compiler");
+  add_value(*command, "--workload", options->workload, "NAME",
+            "with APPLICATION: the workload whose measurements count");
+  add_value(*command, "--dsl", options->dsl, "FILE", "DSL document, - for stdin");
+  add_value(*command, "--host", options->host, "FILE|NAME",
+            "the host: a description (JSON of `kiln host`), an archspec or target name, here, or any "
+            "for no host (default: the document's, else this machine)");
+  add_choice(*command, "--format", options->format, {"tag", "digest", "oci", "sif"},
+             "form of the answer: tag (docker://HOST/... if it is in a registry), digest (the same, "
+             "but permanent), oci (layout for skopeo) or sif (the file, or oras://HOST/... without a "
+             "file here; images without a SIF do not qualify)");
+  add_snapshot_option(*command, options->snapshot, "choose among the images of this snapshot")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_flag(
       "--strict-gains", options->strict_gains,
@@ -205,10 +195,8 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
                     "waits for a running build");
   command->add_flag("--explain", options->explain, "explain the choice, and why the others were not chosen");
   command->add_flag("--json", options->json, "print the whole answer as JSON");
-  command
-      ->add_option("--limit", options->limit,
-                   "with --explain and --json: at most this many other images of each kind, 0 for all")
-      ->type_name("N")
+  add_value(*command, "--limit", options->limit, "N",
+            "with --explain and --json: at most this many other images of each kind, 0 for all")
       ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();
   command->footer(

@@ -1,7 +1,8 @@
-// kiln select -f: matrices with a cell that would be the answer, where the index has none.
+// kiln select -f: matrices with a cell that would be the answer, where the index has none, and its build.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,5 +59,27 @@ class SelectCells {
   Invocation* invocation_;
   CellAnswer found_;
 };
+
+// Where a user without root begins anew in a user namespace, so it comes before anything is counted; and
+// where the state folder is made.
+void prepare_build(const Invocation& invocation);
+
+// What the index says when it is asked again.
+struct IndexAnswer {
+  const std::vector<IndexEntry>& published;  // of the application
+  bool answers = false;
+};
+
+// Waits for the lock of the state folder and asks the index again, since another may have published
+// meanwhile. If there is still no answer, builds, tests and publishes the one image that would be one;
+// progress goes to stderr. Throws Error(no_match) when what was built does not do after all: it is not
+// published then; for a build that failed, with the exit code of `kiln build`. REQUIRES: a cell was found,
+// and need_root_for_steps().
+void build_missing(SelectCells& cells, const std::function<IndexAnswer()>& ask_again, Invocation& invocation);
+
+// What is read from stdin or another descriptor (`-`, /dev/stdin, a shell's <(…)) can be read a second time
+// from then on: a user without root begins anew in a user namespace (need_root_for_steps()). Others:
+// nothing.
+void keep_readable(const std::string& file);
 
 }  // namespace kiln

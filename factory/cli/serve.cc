@@ -2,26 +2,134 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstring>
 #include <ctime>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "factory/app/night_metrics.h"
+#include "factory/base/effects.h"
+#include "factory/base/line_file.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/serve_token.h"
-#include "factory/cli/served_pages.h"
-#include "factory/cli/site_files.h"
+#include "factory/cli/site_documents.h"
 #include "factory/cli/state_lock.h"
+#include "factory/pages/catalogue_pages.h"
+#include "factory/pages/state_pages.h"
+#include "factory/state/state.h"
+#include "registry/answer/chooser.h"
 #include "registry/http/listen.h"
 #include "registry/http/server.h"
 #include "registry/http/service_manager.h"
 #include "registry/select/mappings.h"
 #include "registry/serve/service.h"
+#include "registry/serve/tokens.h"
 
 namespace kiln {
 namespace {
+
+class ServedPages {
+ public:
+  // `files` and `clock` outlive it.
+  ServedPages(StatePaths state, FileSystem& files, const Clock& clock);
+  ~ServedPages();
+  // nullopt: there is no such page, or no index. Threads wait for each other. Throws Error(store).
+  std::optional<ServedPage> page(const std::string& path);
+
+ private:
+  struct Made;  // of one state of the index
+  void look();
+
+  const StatePaths state_;
+  FileSystem& files_;
+  const Clock& clock_;
+  std::mutex lock_;
+  std::unique_ptr<Made> made_;
+};
+
+struct TokenOptions {
+  std::string file;
+  std::string name;
+};
+
+void run_token(const TokenOptions& options, Invocation& invocation) {
+  if (invocation.files.exists(options.file)) TokenBook::read(invocation.files, options.file);
+  const NewToken made = make_token(options.name);
+  LineFile file(options.file, std::chrono::seconds(5));
+  if (!file.is_open() || !file.append(made.line) || !file.sync())
+    throw Error(ExitCode::store, fmt::format("cannot write to {}: {}", options.file, std::strerror(errno)));
+  say("{}\n", made.token);
+  invocation.note("it is not told again; a kiln serve that runs takes it after SIGHUP");
+}
+
+// `kiln serve token`, below `serve`.
+void add_serve_token(CLI::App& serve, Invocation& invocation) {
+  auto options = std::make_shared<TokenOptions>();
+  CLI::App* command = add_below(serve, "token", "Make a token that permits writing, and print it once",
+                                "kiln serve token --tokens /etc/kiln/tokens --name ci");
+  add_value(*command, "--tokens", options->file, "FILE", "file to store its hash in")->required();
+  add_value(*command, "--name", options->name, "NAME", "name of its owner, one word")->required();
+  command->callback([options, &invocation] { run_token(*options, invocation); });
+}
+
+constexpr double kNightsAreNew = 60;               // seconds: nights come without a change of the index, too
+constexpr std::size_t kMostKeptPages = 32u << 20;  // bytes
+
+struct ServedPages::Made {
+  Made(IndexIdentity file, double now, const StatePaths& state, FileSystem& files)
+      : identity(file),
+        time(now),
+        index(Index::open(state.root(), Index::Mode::read)),
+        source(index, state, files),
+        pages(read_page_content(index, {}, state, files), source) {}
+
+  ServedPage page(const std::string& path, Page made) {
+    ServedPage served{std::move(made.media_type), std::move(made.bytes)};
+    if (bytes + served.bytes.size() <= kMostKeptPages) {
+      bytes += served.bytes.size();
+      kept.emplace(path, served);
+    }
+    return served;
+  }
+
+  const IndexIdentity identity;
+  const double time;
+  const Index index;
+  const StatePages source;
+  const CataloguePages pages;
+  std::map<std::string, ServedPage> kept{};
+  std::size_t bytes = 0;  // of them
+};
+
+ServedPages::ServedPages(StatePaths state, FileSystem& files, const Clock& clock)
+    : state_(std::move(state)), files_(files), clock_(clock) {}
+
+ServedPages::~ServedPages() = default;
+
+void ServedPages::look() {
+  const IndexIdentity now = identity_of_index(state_.root());
+  const double time = clock_.monotonic_seconds();
+  if (made_ && made_->identity == now && time - made_->time < kNightsAreNew) return;
+  made_.reset();  // two of them are more than one has to be
+  if (now != IndexIdentity{}) made_ = std::make_unique<Made>(now, time, state_, files_);
+}
+
+std::optional<ServedPage> ServedPages::page(const std::string& path) {
+  if (!CataloguePages::may_be_page(path)) return std::nullopt;
+  const std::lock_guard held(lock_);
+  look();
+  if (!made_) return std::nullopt;
+  if (auto found = made_->kept.find(path); found != made_->kept.end()) return found->second;
+  auto page = made_->pages.page(path);
+  return page ? std::optional(made_->page(path, *std::move(page))) : std::nullopt;
+}
 
 constexpr std::chrono::seconds kDemandPause{5};     // between two writes of what was asked
 constexpr std::chrono::seconds kDrainPatience{30};  // for requests that are being answered when we end
@@ -159,45 +267,29 @@ void run_serve(ServeOptions options, Invocation& invocation) {
 CLI::App* add_serve(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand("serve", "Answer the questions of kiln select over HTTP");
-  command
-      ->add_option("--listen", options->listen,
-                   "address and port, unix:PATH, or systemd for a socket of systemd")
-      ->type_name("ADDRESS")
+  add_value(*command, "--listen", options->listen, "ADDRESS",
+            "address and port, unix:PATH, or systemd for a socket of systemd")
       ->capture_default_str();
-  command
-      ->add_option("--tokens", options->tokens,
-                   "file of `kiln serve token` with the tokens that permit writing")
-      ->type_name("FILE");
-  command
-      ->add_option("--infrastructure", options->site.infrastructures,
-                   "file with infrastructures, which the documents of jobs may name; may be repeated")
-      ->type_name("FILE");
-  command
-      ->add_option("--scripts", options->site.scripts,
-                   "file with enforcement scripts of the site; may be repeated")
-      ->type_name("FILE");
-  command
-      ->add_option("--scaling-models", options->site.scaling_models,
-                   "file with scaling models of mappings; may be repeated")
-      ->type_name("FILE");
-  command->add_option("--connections", options->limits.connections, "most connections at a time")
-      ->type_name("N")
+  add_value(*command, "--tokens", options->tokens, "FILE",
+            "file of `kiln serve token` with the tokens that permit writing");
+  add_value(*command, "--infrastructure", options->site.infrastructures, "FILE",
+            "file with infrastructures, which the documents of jobs may name; may be repeated");
+  add_value(*command, "--scripts", options->site.scripts, "FILE",
+            "file with enforcement scripts of the site; may be repeated");
+  add_value(*command, "--scaling-models", options->site.scaling_models, "FILE",
+            "file with scaling models of mappings; may be repeated");
+  add_value(*command, "--connections", options->limits.connections, "N", "most connections at a time")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command
-      ->add_option("--per-address", options->limits.per_address,
-                   "most connections of one address; 0 for no limit, as behind a proxy")
-      ->type_name("N")
+  add_value(*command, "--per-address", options->limits.per_address, "N",
+            "most connections of one address; 0 for no limit, as behind a proxy")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  command->add_option("--threads", options->limits.threads, "number of threads that answer")
-      ->type_name("N")
+  add_value(*command, "--threads", options->limits.threads, "N", "number of threads that answer")
       ->check(CLI::Range(2, 256))
       ->capture_default_str();
-  command
-      ->add_option("--request-time", options->seconds,
-                   "time for a whole request, including the silence before it")
-      ->type_name("SECONDS")
+  add_value(*command, "--request-time", options->seconds, "SECONDS",
+            "time for a whole request, including the silence before it")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   command->footer(

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "factory/base/text.h"
-#include "factory/cli/cell_options.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/state/plan_file.h"
 #include "factory/state/record_store.h"
 

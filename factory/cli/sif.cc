@@ -8,9 +8,8 @@
 #include "factory/base/visible_text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/sif_sign.h"
-#include "factory/cli/table.h"
 #include "factory/cli/temporary_folder.h"
 #include "factory/cli/usage.h"
 #include "factory/engine/architecture.h"
@@ -18,9 +17,71 @@
 #include "factory/os/processors.h"
 #include "factory/sif/sif_build.h"
 #include "factory/sif/sif_reader.h"
+#include "factory/sif/sif_sign.h"
 
 namespace kiln {
 namespace {
+
+struct SifSignOptions {
+  std::string file;
+  std::string output;
+  std::string key;
+  std::string keyring;
+};
+
+sif::Gpg gpg_of(const SifSignOptions& options, const TemporaryFolder& scratch, Invocation& invocation) {
+  std::string keyring = options.keyring;
+  if (!keyring.empty()) {
+    invocation.need_file(keyring);
+    keyring = fs::absolute(keyring).string();  // gpg looks for bare names in its own folder
+  }
+  return {invocation.runner, invocation.child_environment(), scratch.path(), keyring};
+}
+
+void print(const SifSignOptions& options, const sif::SignatureReport& report, std::string_view verb) {
+  say("{}: {} by {} ({}), {}, {} objects\n", options.file, verb, report.user, report.fingerprint,
+      rfc3339(report.time), report.objects);
+}
+
+void sign(const SifSignOptions& options, Invocation& invocation) {
+  TemporaryFolder scratch;
+  fs::path output = options.output.empty() ? options.file : options.output;
+  print(options, sif::sign_sif(options.file, output, options.key, gpg_of(options, scratch, invocation)),
+        "signed");
+}
+
+void verify(const SifSignOptions& options, Invocation& invocation) {
+  TemporaryFolder scratch;
+  ReadOnlyFile file(options.file);
+  for (const sif::SignatureReport& report : sif::verify_sif(file, gpg_of(options, scratch, invocation)))
+    print(options, report, "good signature");
+}
+
+void add_sif_signing(CLI::App& sif, Invocation& invocation) {
+  auto options = std::make_shared<SifSignOptions>();
+  CLI::App* signing = add_below(sif, "sign", "Add a PGP signature, which `apptainer verify` accepts, too",
+                                "kiln sif sign pytorch.sif --key builds@example.org");
+  add_value(*signing, "file", options->file, "FILE", "SIF file")->required();
+  add_value(*signing, "--key", options->key, "KEY",
+            "key, as for gpg --local-user (default: gpg's default key)");
+  add_value(*signing, "-o,--output", options->output, "FILE",
+            "the signed file (default: the input file, which is replaced)");
+  signing->callback([signing, options, &invocation] {
+    refuse_parent_options(*signing);
+    invocation.need_file(options->file);
+    sign(*options, invocation);
+  });
+  CLI::App* verifying = add_below(sif, "verify", "Check all signatures, and that no byte was changed",
+                                  "kiln sif verify pytorch.sif --keyring builds.pgp");
+  add_value(*verifying, "file", options->file, "FILE", "SIF file")->required();
+  add_value(*verifying, "--keyring", options->keyring, "FILE",
+            "trust only the public keys of this file (gpg --export)");
+  verifying->callback([verifying, options, &invocation] {
+    refuse_parent_options(*verifying);
+    invocation.need_file(options->file);
+    verify(*options, invocation);
+  });
+}
 
 struct SifOptions {
   std::string image;
@@ -145,28 +206,18 @@ void check(const SifOptions& options) {
 }
 
 void add_build_options(CLI::App& command, SifOptions& options) {
-  command
-      .add_option(
-          "image", options.image,
-          "oci:DIR[:TAG], oci-archive:FILE, docker-archive:FILE, docker://REFERENCE, or a tag of the index")
-      ->type_name("IMAGE");
-  command.add_option("-o,--output", options.output, "the SIF file to write")->type_name("FILE");
-  command
-      .add_option("--compression", options.compression,
-                  "compression of the files inside: zstd, gzip, lz4 or xz")
-      ->check(CLI::IsMember({"zstd", "gzip", "lz4", "xz"}))
+  add_value(
+      command, "image", options.image, "IMAGE",
+      "oci:DIR[:TAG], oci-archive:FILE, docker-archive:FILE, docker://REFERENCE, or a tag of the index");
+  add_value(command, "-o,--output", options.output, "FILE", "the SIF file to write");
+  add_choice(command, "--compression", options.compression, {"zstd", "gzip", "lz4", "xz"},
+             "compression of the files inside: zstd, gzip, lz4 or xz");
+  add_value(command, "--level", options.level, "N", "compression level (default: zstd 3, gzip 9, xz 6)");
+  add_value(command, "--block", options.block_kib, "KIB", "block size in KiB, a power of two from 4 to 1024")
       ->capture_default_str();
-  command.add_option("--level", options.level, "compression level (default: zstd 3, gzip 9, xz 6)")
-      ->type_name("N");
-  command.add_option("--block", options.block_kib, "block size in KiB, a power of two from 4 to 1024")
-      ->type_name("KIB")
-      ->capture_default_str();
-  command
-      .add_option("--arch", options.architecture,
-                  "architecture to choose from an image index (default: this machine's)")
-      ->type_name("ARCH");
-  command.add_option("--jobs", options.jobs, "compressing threads (default: one for each processor)")
-      ->type_name("N");
+  add_value(command, "--arch", options.architecture, "ARCH",
+            "architecture to choose from an image index (default: this machine's)");
+  add_value(command, "--jobs", options.jobs, "N", "compressing threads (default: one for each processor)");
   command.add_flag("--check", options.check, "verify the file before it gets its name, as each build does");
   command.add_flag(
       "--reproducible", options.reproducible,
@@ -174,11 +225,10 @@ void add_build_options(CLI::App& command, SifOptions& options) {
 }
 
 CLI::App* add_reader(CLI::App& parent, const char* name, const char* text, SifOptions& options) {
-  CLI::App* command = parent.add_subcommand(name, text);
-  command->add_option("file", options.file, "SIF file")->required()->type_name("FILE");
-  command->fallthrough();
-  command->footer(std::string("kiln sif ") + name + " pytorch.sif" +
-                  (name == std::string_view("dump") ? " 1" : ""));
+  const std::string example =
+      fmt::format("kiln sif {} pytorch.sif{}", name, name == std::string_view("dump") ? " 1" : "");
+  CLI::App* command = add_below(parent, name, text, example.c_str());
+  add_value(*command, "file", options.file, "FILE", "SIF file")->required();
   return command;
 }
 
@@ -199,7 +249,7 @@ CLI::App* add_sif(CLI::App& app, Invocation& invocation) {
   CLI::App* listing = add_reader(*command, "list", "List the objects of a SIF file", *options);
   listing->callback(read(listing, list));
   CLI::App* dumping = add_reader(*command, "dump", "Print the bytes of one object", *options);
-  dumping->add_option("id", options->object, "the object's id")->required()->type_name("ID");
+  add_value(*dumping, "id", options->object, "ID", "the object's id")->required();
   dumping->callback(read(dumping, dump));
   CLI::App* checking = add_reader(
       *command, "check", "Read a SIF file strictly, all files in it too, and say what it is", *options);

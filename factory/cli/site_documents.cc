@@ -1,14 +1,32 @@
 #include "factory/cli/site_documents.h"
 
+#include <filesystem>
+
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/state_lock.h"
+#include "registry/deploy/deploy_site.h"
 
 namespace kiln {
 
+std::vector<SiteDocument> read_site_files(const SiteFiles& named, const FileSystem& files) {
+  std::vector<SiteDocument> documents;
+  auto read = [&](SiteKind kind, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      for (SiteDocument& one :
+           read_site_documents(kind, read_document(files, name), std::filesystem::path(name).stem().string()))
+        documents.push_back(std::move(one));
+  };
+  read(SiteKind::infrastructure, named.infrastructures);
+  read(SiteKind::script, named.scripts);
+  read(SiteKind::scaling_model, named.scaling_models);
+  return documents;
+}
+
 std::vector<SiteDocument> kept_documents(SiteKind kind, std::int64_t snapshot, const Invocation& invocation) {
-  auto documents = invocation.index(Index::Mode::read)
-                       .site_documents(snapshot > 0 ? std::optional(snapshot) : std::nullopt);
+  auto documents = invocation.index(Index::Mode::read).site_documents(snapshot_of(snapshot));
   std::erase_if(documents, [&](const SiteDocument& one) { return one.kind != kind; });
   return documents;
 }

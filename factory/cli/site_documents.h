@@ -1,15 +1,26 @@
-// Documents of the site in the index, for the commands that list and change them.
+// Documents of the site, in files and in the index: infrastructures, enforcement scripts, scaling models.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "factory/base/effects.h"
 #include "registry/index/site_documents.h"
 
 namespace kiln {
 
 class Invocation;
+
+// By the kind of their documents. Each file has one document, or an array of them.
+struct SiteFiles {
+  std::vector<std::string> infrastructures;
+  std::vector<std::string> scripts;
+  std::vector<std::string> scaling_models;
+};
+
+// Throws Error(input).
+std::vector<SiteDocument> read_site_files(const SiteFiles& named, const FileSystem& files);
 
 // Those of a kind in this snapshot; 0 = the current one. Throws Error(no_match) for an unknown snapshot.
 std::vector<SiteDocument> kept_documents(SiteKind kind, std::int64_t snapshot, const Invocation& invocation);

@@ -39,10 +39,6 @@ OnLockWait waiting_for(const std::string& what, const Invocation& invocation) {
 
 }  // namespace
 
-void add_wait_option(CLI::App& command, GlobalOptions& options) {
-  command.add_flag("--wait", options.wait, "wait while another kiln works in the state folder");
-}
-
 Lease take_lease(const fs::path& folder, const std::string& what, const std::string& purpose,
                  const Invocation& invocation) {
   const std::string holder = fmt::format("{} by {}", purpose, this_process(invocation.clock));

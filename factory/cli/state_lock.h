@@ -9,9 +9,6 @@
 
 namespace kiln {
 
-// --wait, for commands that take the lock.
-void add_wait_option(CLI::App& command, GlobalOptions& options);
-
 // One writer a state folder, until destruction. Where the folder lies on a network file system the lock may
 // be that of this machine alone (docs/cluster.md), so there a lease goes with it.
 class WriterLock {

@@ -1,19 +1,25 @@
 // kiln step: one edge of build.ninja, here or on a compute node.
 #include "factory/run/step.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "factory/base/unique_name.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/step_events.h"
-#include "factory/cli/step_job.h"
+#include "factory/cluster/job_place.h"
+#include "factory/cluster/job_run.h"
 #include "factory/cluster/machine_text.h"
+#include "factory/plan/plan_json.h"
 #include "factory/run/build.h"
 #include "factory/run/package_cell.h"
 #include "factory/run/plan_forecast.h"
@@ -25,6 +31,111 @@
 
 namespace kiln {
 namespace {
+
+// The end of a step as `kiln build` and a person read it.
+void report(const StepEvent& event) { print_json(to_json(event), -1); }
+
+// That it starts, goes on or waits. No reader (another machine, no build running) is fine.
+void announce(const Invocation& invocation, const StepEvent& event) {
+  if (invocation.environment.contains(kJob)) return report(event);
+  int fifo =
+      ::open(invocation.state().events(invocation.step_plan).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fifo < 0) return;
+  std::string line = to_json(event).dump() + "\n";
+  if (line.size() < 4096 && ::write(fifo, line.data(), line.size()) < 0) errno = 0;
+  ::close(fifo);
+}
+
+// The environment of the job: ours, without what says that ninja started us.
+std::map<std::string, std::string> job_environment(const std::string& key, const Invocation& invocation) {
+  auto environment = invocation.child_environment();
+  environment.erase(kStepOfNinja);
+  environment[kJob] = key;
+  environment[kAloneOnMachine] = "1";  // its processors are those that Slurm gave it
+  return environment;
+}
+
+SlurmPlace slurm_place_of(const PlaceNeed& need, const Site& site, Invocation& invocation) {
+  if (!site.launcher_config.slurm)
+    throw Error(ExitCode::usage, "the site file has no Slurm",
+                R"("launcher": {"slurm": {…}} in the site file)");
+  const SlurmSite& slurm = *site.launcher_config.slurm;
+  if (!site.launcher_config.asked.empty()) return place_named(slurm, site.launcher_config.asked);
+  check_places(slurm, invocation.cpus(), site.file);
+  return choose_place(slurm, need, invocation.cpus());
+}
+
+std::vector<std::string> step_command(const std::string& plan, const Invocation& invocation) {
+  return {fs::read_symlink("/proc/self/exe").string(), "step",   "--state",
+          invocation.state().root().string(),          "--plan", plan};
+}
+
+void run(const JobTask& task, const Site& site, std::int64_t no_start_after, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  auto of_run = invocation.environment.find(kRun);
+  const JobSetup setup{site,
+                       state,
+                       invocation.files,
+                       invocation.runner,
+                       invocation.clock,
+                       job_environment(task.key, invocation),
+                       of_run == invocation.environment.end() ? unique_name() : of_run->second,
+                       no_start_after,
+                       [&](const StepEvent& event) { announce(invocation, event); }};
+  const double start = invocation.clock.monotonic_seconds();
+  const JobOutcome outcome = run_job(task, setup);
+  if (outcome.end == JobOutcome::End::too_late) {
+    invocation.exit_code = ExitCode::timeout;
+    return;
+  }
+  StepEvent event{outcome.ran ? StepEvent::State::done : StepEvent::State::up_to_date,
+                  task.key,
+                  task.title,
+                  invocation.clock.monotonic_seconds() - start,
+                  "",
+                  ""};
+  if (outcome.said) event = *outcome.said;
+  if (outcome.end == JobOutcome::End::failed) {
+    event.state = StepEvent::State::failed;
+    event.what = outcome.what;
+    event.log = state.log(task.key).string();
+    invocation.exit_code = ExitCode::images_failed;
+  }
+  report(event);
+}
+
+// Until its end. What is here is what a job of `kiln step` with the same plan does. `no_start_after`: Unix
+// seconds; 0: no end. Throws Error(usage) where the site file has no Slurm.
+void run_step_as_job(const Step& step, const std::string& plan, std::int64_t no_start_after,
+                     Invocation& invocation) {
+  const Site site = invocation.site();
+  const StatePaths state = invocation.state();
+  JobTask task{step.key,
+               step.title,
+               past_run_of(step),
+               slurm_place_of(place_need(step), site, invocation),
+               step_command(plan, invocation),
+               {}};
+  task.command.push_back(step.key);
+  const fs::path record = step.kind == StepKind::test ? state.test(step.key) : state.step(step.key);
+  task.is_done = [&] { return invocation.files.exists(record); };
+  run(task, site, step.kind == StepKind::test ? 0 : no_start_after, invocation);
+}
+
+void run_packaging_as_job(const ImageSpec& image, const std::string& plan, Invocation& invocation) {
+  Site site = invocation.site();
+  site.launcher_config.asked.clear();  // that is of tests: an image is packaged anywhere
+  const fs::path record = invocation.state().built(record_name(image));
+  JobTask task{image.key,
+               "image " + image.repository + ":" + image.tag,
+               packaging_of(image.key, image.repository),
+               slurm_place_of({}, site, invocation),
+               step_command(plan, invocation),
+               {}};
+  task.command.insert(task.command.end(), {"--image", image.request.id});
+  task.is_done = [&] { return invocation.files.exists(record); };
+  run(task, site, 0, invocation);
+}
 
 struct StepOptions {
   std::string plan;
@@ -228,18 +339,13 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
 CLI::App* add_step(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<StepOptions>();
   CLI::App* command = app.add_subcommand("step", "Run one step of a plan, as build.ninja does");
-  command->add_option("--plan", options->plan, "name of the plan in the state folder")
-      ->required()
-      ->type_name("NAME");
-  auto* key = command->add_option("key", options->key, "key of the step")->type_name("KEY");
-  command->add_option("--image", options->image, "package the image of this cell instead")
-      ->type_name("CELL")
+  add_value(*command, "--plan", options->plan, "NAME", "name of the plan in the state folder")->required();
+  auto* key = add_value(*command, "key", options->key, "KEY", "key of the step");
+  add_value(*command, "--image", options->image, "CELL", "package the image of this cell instead")
       ->excludes(key);
   command->add_flag("--slurm", options->slurm, "run it as a job of the site's Slurm, and wait for it");
-  command
-      ->add_option("--partition", invocation.options.partition,
-                   "partition of that job (default: by the needs of the step)")
-      ->type_name("NAME");
+  add_value(*command, "--partition", invocation.options.partition, "NAME",
+            "partition of that job (default: by the needs of the step)");
   command->footer("kiln step --plan demo 1fb32a9f...   # a line of .kiln/builds/demo/build.ninja");
   command->callback([options, &invocation] { run_edge(*options, invocation); });
   return command;

@@ -5,10 +5,9 @@
 #include <set>
 
 #include "factory/cli/build_images.h"
-#include "factory/cli/cell_options.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/table.h"
 #include "factory/record/image_record.h"
 #include "factory/run/tested.h"
 #include "factory/state/record_store.h"
@@ -149,19 +148,11 @@ CLI::App* add_test(CLI::App& app, Invocation& invocation) {
       "test", "Run the tests of built images that could not run where the images were built");
   add_cell_options(*command, *options);
   command->add_flag("--again", options->again, "also tests that were run");
-  command
-      ->add_option("--partition", invocation.options.partition,
-                   "run them on this partition of the site's launcher (default: the site file's)")
-      ->type_name("NAME");
-  command
-      ->add_option(
-          "-j,--jobs", options->jobs,
-          "tests at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
-      ->check(CLI::Range(1, kMostJobs));
+  add_value(*command, "--partition", invocation.options.partition, "NAME",
+            "run them on this partition of the site's launcher (default: the site file's)");
+  add_jobs_option(*command, options->jobs, "tests");
   add_wait_option(*command, invocation.options);
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format);
   command->footer(
       "kiln test -f matrix/demo.json                  # on a machine that has what they need\n"
       "kiln test -f matrix/demo.json target=zen4 --again\n"

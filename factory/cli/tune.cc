@@ -3,21 +3,200 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "factory/base/quantity.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cli/installation.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/select_host.h"
-#include "factory/cli/select_question.h"
+#include "factory/cli/question.h"
+#include "factory/cli/ready_workload.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/table.h"
-#include "factory/cli/tune_image.h"
+#include "factory/record/host.h"
+#include "factory/record/tuned_record.h"
+#include "factory/run/tuning_run.h"
 
 namespace kiln {
 namespace {
+
+// What is tuned, how long, and by whom.
+struct TuneWork {
+  std::string workload;  // component of the recipes
+  std::string metric;    // of several, "" of its only one
+  WorkloadWishes wishes;
+  TuningTerms terms;
+  std::int64_t seed = 1;
+  SearchSpace space;
+  bool again = false;  // begin anew
+};
+
+struct TuneResult {
+  TunedRecord record;
+  TuningJournal journal;
+};
+
+class ImageTuning {
+ public:
+  // REQUIRES: all outlive this; the state folder is locked. Throws Error(tool_missing) without Optuna.
+  ImageTuning(const Catalogue& catalogue, const StepSetup& setup, TuningSearch search,
+              Invocation& invocation);
+
+  // Runs what is left of it, keeps the result in the state folder and returns it. `record`: of the image in
+  // the index, `image`: the same in the plan. Throws as next_step(), run_trial() and TuningFile do; then the
+  // same call goes on.
+  TuneResult run(const TuneWork& work, const ImageSpec& image, const ImageRecord& record);
+
+ private:
+  struct Course;
+  void search(Course& course, const NextTuningStep& next);
+  void compare(Course& course, const NextTuningStep& next);
+  TuneResult result_of(const Course& course) const;
+
+  const Catalogue& catalogue_;
+  const StepSetup& setup_;
+  TuningSearch search_;
+  Invocation& invocation_;
+};
+
+std::string outcome_of(const TuningTrial& trial) {
+  if (trial.end == TrialEnd::complete)
+    return fmt::format("{:.4g} {} ({:.0f} s)", trial.median, trial.unit, trial.seconds);
+  if (trial.end == TrialEnd::stopped) return fmt::format("ended after {:.0f} s: too slow", trial.seconds);
+  if (trial.end == TrialEnd::same) return "as " + trial.why;
+  return "failed: " + trial.why.substr(0, trial.why.find('\n'));
+}
+
+// What an earlier trial with this setting said.
+TuningTrial trial_again(const TuningJournal& journal, std::size_t number) {
+  TuningTrial trial = journal.trials[number];
+  trial.end = TrialEnd::same;
+  trial.seconds = 0;
+  trial.why = fmt::format("trial {}", number);
+  return trial;
+}
+
+struct ImageTuning::Course {
+  const TuneWork& work;
+  TuningHead head;
+  BenchRequest request;
+  TuningFile file;
+  TuningJournal journal;
+
+  void add(TuningTrial trial) {
+    file.add(to_json(trial, journal.trials.size()));
+    journal.trials.push_back(std::move(trial));
+  }
+  void add(TuningTurn turn) {
+    file.add(to_json(turn));
+    journal.turns.push_back(std::move(turn));
+  }
+};
+
+TuningHead head_of(const TuneWork& work, const ImageSpec& image, const ReadyWorkload& workload,
+                   HostDescription host) {
+  host.features.clear();  // a hundred words that no comparison goes by
+  return {image.repository + ":" + image.tag,
+          image.key,
+          metric_name(work.workload, work.metric),
+          workload.sum().hex(),
+          std::move(host),
+          work.wishes.steps,
+          work.wishes.data.string(),
+          work.seed,
+          work.space};
+}
+
+ImageTuning::ImageTuning(const Catalogue& catalogue, const StepSetup& setup, TuningSearch search,
+                         Invocation& invocation)
+    : catalogue_(catalogue), setup_(setup), search_(std::move(search)), invocation_(invocation) {
+  search_.check();
+}
+
+TuneResult ImageTuning::run(const TuneWork& work, const ImageSpec& image, const ImageRecord& record) {
+  ReadyWorkload workload(catalogue_.recipes, work.workload, invocation_.files);
+  TuningHead head = head_of(work, image, workload, detect_host(invocation_.files, invocation_.cpus()));
+  TuningFile file(head, setup_.state, invocation_.files);
+  if (work.again) file.remove();
+  TuningJournal journal = file.begin();
+  if (!journal.trials.empty())
+    invocation_.note(
+        fmt::format("tune  goes on after {} and {}", counted(journal.trials.size(), "trial"),
+                    counted(journal.turns.size(), "run of the comparison", "runs of the comparison")));
+  BenchRequest request{image,
+                       record.manifest,
+                       workload.recipe,
+                       work.wishes,
+                       is_stock(image, catalogue_.recipes),
+                       head.host,
+                       measured_by(catalogue_.recipes, invocation_),
+                       0,
+                       "",
+                       rfc3339(setup_.clock.unix_seconds()),
+                       head.workload_files};
+  Course course{work, std::move(head), request, std::move(file), std::move(journal)};
+  for (NextTuningStep next = next_step(work.terms, course.journal); next.step != TuningStep::end;
+       next = next_step(work.terms, course.journal)) {
+    if (next.step == TuningStep::compare)
+      compare(course, next);
+    else
+      search(course, next);
+  }
+  TuneResult result = result_of(course);
+  invocation_.files.write(setup_.state.tuned(result.record.sum()), to_json(result.record).dump(2) + "\n");
+  return result;
+}
+
+void ImageTuning::search(Course& course, const NextTuningStep& next) {
+  const double start = setup_.clock.monotonic_seconds();
+  TuningSetting setting;
+  if (next.step == TuningStep::search) setting = search_.propose(course.file.path());
+  const double proposing = setup_.clock.monotonic_seconds() - start;
+  const std::size_t number = course.journal.trials.size();
+  const auto known = course.journal.trial_with(setting);
+  TuningTrial trial = known ? trial_again(course.journal, *known)
+                            : run_trial(course.request, setting, next.patience, course.work.metric, setup_);
+  trial.seconds += proposing;
+  course.add(std::move(trial));
+  invocation_.note(fmt::format("tune  trial {}: {}: {}", number, text_of(setting),
+                               outcome_of(course.journal.trials.back())));
+}
+
+void ImageTuning::compare(Course& course, const NextTuningStep& next) {
+  const TuningSetting& setting = course.journal.best()->setting;
+  invocation_.note(fmt::format("tune  comparison of the best trial with the default, run {} of {}",
+                               course.journal.turns.size() + 1, 2 * course.work.terms.rounds));
+  try {
+    course.add(run_turn(course.request, setting, next, course.work.metric, setup_));
+  } catch (const Error& error) {
+    if (!next.tuned || error.code() != ExitCode::images_failed) throw;
+    course.journal.failed = error.message();
+    course.file.add(failed_comparison(error.message()));
+  }
+}
+
+TuneResult ImageTuning::result_of(const Course& course) const {
+  const TuningVerdict verdict = verdict_of(course.journal);
+  TunedRecord record;
+  record.image = course.head.image;
+  record.manifest = course.request.manifest;
+  record.key = course.head.key;
+  record.workload = speed_name(course.head.workload, 0, !course.head.data.empty());
+  record.workload_files = course.head.workload_files;
+  record.host = course.head.host;
+  record.settings = verdict.setting;
+  record.recommended = verdict.recommended;
+  record.text = verdict.text;
+  if (verdict.comparison)
+    record.gain = {"", verdict.comparison->ratio, verdict.comparison->low, verdict.comparison->high};
+  record.rounds = static_cast<int>(course.journal.turns.size() / 2);
+  record.trials = course.journal.trials.size();
+  record.seed = course.head.seed;
+  record.kiln = course.request.kiln;
+  record.taken = rfc3339(setup_.clock.unix_seconds());
+  return {std::move(record), course.journal};
+}
 
 struct TuneOptions {
   std::string dsl;
@@ -163,21 +342,16 @@ void run_tune(TuneOptions& options, Invocation& invocation) {
 }
 
 void add_search_options(CLI::App& command, TuneOptions& options) {
-  command
-      .add_option("--space", options.space, "variables and their values from this file (kiln schema space)")
-      ->type_name("FILE");
-  command
-      .add_option("--budget", options.budget,
-                  "time for trials and comparison, those of an interrupted tuning included: 90s, 30m, 2h")
-      ->type_name("TIME")
+  add_value(command, "--space", options.space, "FILE",
+            "variables and their values from this file (kiln schema space)");
+  add_value(command, "--budget", options.budget, "TIME",
+            "time for trials and comparison, those of an interrupted tuning included: 90s, 30m, 2h")
       ->capture_default_str();
-  command.add_option("--trials", options.trials, "trials at most, the default's included")
+  add_value(command, "--trials", options.trials, "N", "trials at most, the default's included")
       ->check(CLI::Range(1, 100'000))
-      ->type_name("N")
       ->capture_default_str();
-  command.add_option("--seed", options.work.seed, "the same seed and measurements give the same trials")
+  add_value(command, "--seed", options.work.seed, "N", "the same seed and measurements give the same trials")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
-      ->type_name("N")
       ->capture_default_str();
   options.work.terms.rounds = kProvingRounds;
   command
@@ -194,28 +368,21 @@ CLI::App* add_tune(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TuneOptions>();
   CLI::App* command = app.add_subcommand(
       "tune", "Search the environment variables with which a workload is fastest in an image");
-  command
-      ->add_option("--dsl", options->dsl, "DSL document, - for stdin: it chooses the image and the workload")
-      ->type_name("FILE");
-  command->add_option("-f,--file", options->matrix, "matrix that the image was built from")
-      ->type_name("MATRIX")
+  add_value(*command, "--dsl", options->dsl, "FILE",
+            "DSL document, - for stdin: it chooses the image and the workload");
+  add_value(*command, "-f,--file", options->matrix, "MATRIX", "matrix that the image was built from")
       ->envname("KILN_FILE");
-  command->add_option("--workload", options->workload, "workload component (default: the document's)")
-      ->type_name("WORKLOAD");
+  add_value(*command, "--workload", options->workload, "WORKLOAD",
+            "workload component (default: the document's)");
   add_search_options(*command, *options);
-  command
-      ->add_option("--steps", options->work.wishes.steps, "timed steps of each run (default: the workload's)")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N");
-  command
-      ->add_option("--data", options->work.wishes.data,
-                   "real input for the workload, mounted read-only (default: synthetic)")
-      ->type_name("PATH");
+  add_value(*command, "--steps", options->work.wishes.steps, "N",
+            "timed steps of each run (default: the workload's)")
+      ->check(CLI::Range(1, 1'000'000));
+  add_value(*command, "--data", options->work.wishes.data, "PATH",
+            "real input for the workload, mounted read-only (default: synthetic)");
   command->add_flag("--list", options->list, "print the results of earlier tunings of this state folder");
   add_wait_option(*command, invocation.options);
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format);
   command->footer(
       "kiln tune -f matrix/demo.json --dsl job.json --budget 30m\n"
       "kiln tune -f matrix/demo.json --dsl job.json --space space.json --seed 2\n"

@@ -1,14 +1,23 @@
 // What `kiln lock --upstream` and a night ask of upstream: newer versions of what a plan is made of.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "factory/cli/invocation.h"
+#include "factory/fetch/wheels.h"
 #include "factory/plan/proposals.h"
 
 namespace kiln {
+
+// pip_index(), with pip's own default where nothing names one; its `url` is "" where there is no pip. nullopt
+// for no-index. Throws Error(interrupted), and as pip_index().
+std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation);
+
+// The same, and the folders of PIP_FIND_LINKS.
+PipPlaces pip_places(const Site& site, Invocation& invocation);
 
 // An upstream that could not be asked, or said things that are no versions.
 struct UpstreamProblem {

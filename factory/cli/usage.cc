@@ -176,10 +176,6 @@ void refuse_unknown_command(const CLI::App& app) {
     if (!word.starts_with('-')) throw unknown_word(command, word);
 }
 
-CLI::Option* repeatable(CLI::Option* option) {
-  return option->expected(1)->allow_extra_args(false)->take_all();
-}
-
 void refuse_parent_options(const CLI::App& command) {
   const CLI::App& parent = *command.get_parent();
   for (const CLI::Option* option : positionals_of(parent))

@@ -22,10 +22,6 @@ void refuse_unknown_command(const CLI::App& app);
 void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,
                      const std::string& why = "");
 
-// One value each time: `--only A --only B`. CLI11 by itself takes all words that follow, and so an argument
-// that stands behind.
-CLI::Option* repeatable(CLI::Option* option);
-
 // Throws Error(usage) when an option of the command above was given: `kiln sif -o x.sif list y.sif`.
 void refuse_parent_options(const CLI::App& command);
 

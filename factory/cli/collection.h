@@ -1,0 +1,68 @@
+// The collection of garbage, in the state folder and in a registry: what `kiln gc` does under its lock.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "factory/cli/invocation.h"
+#include "factory/collect/registry_collect.h"
+#include "factory/collect/registry_garbage.h"
+#include "factory/collect/survey.h"
+#include "factory/distribution/http.h"
+#include "factory/distribution/registry_client.h"
+
+namespace kiln {
+
+class Invocation;
+
+// Where: what --registry says, "" for the site's. Throws Error(usage), Error(input); Error(usage) where
+// neither names one.
+std::string registry_to_collect(const std::string& asked, const Invocation& invocation);
+
+// That there may be something, for whoever did not ask for it: "" where there is not, or the site has no
+// registry.
+std::string registry_hint(const Roots& roots, const Invocation& invocation);
+
+class RegistryCollection {
+ public:
+  // `remove`: what is found is to go. REQUIRES then: the state's lock is held. `invocation` outlives this.
+  // Throws Error(tool_missing), Error(store).
+  RegistryCollection(const std::string& registry, bool remove, Invocation& invocation);
+
+  // Adds what goes, and notes, to `survey`, by its roots. Throws as registry_garbage().
+  void find(Survey& survey);
+  // Takes it away. Throws as collect_registry(), and Error(network) where the registry refuses to delete.
+  void remove();
+
+ private:
+  Invocation& invocation_;
+  std::unique_ptr<Http> http_;
+  RegistryClient client_;
+  PushedNames pushed_;
+  RegistryGarbage garbage_;
+};
+
+// Files of an engine belong to users that only a namespace of ours has: starts this program anew in one where
+// that is needed (Invocation::need_root_or_namespace()).
+void need_rights_to_collect(const Invocation& invocation);
+
+struct GarbageHunt {
+  Retention retention;
+  std::string registry;  // registry_to_collect(); "" = in the state folder alone
+};
+
+struct GarbageFound {
+  Survey survey;
+  // Why nothing was found in the registry, or not all of it was taken away; the state folder's is done.
+  std::optional<Error> in_registry{};
+};
+
+// What would go. What a person should know is noted on stderr. Throws as survey().
+GarbageFound look_for_garbage(const GarbageHunt& hunt, Invocation& invocation);
+
+// Takes it away. Throws Error(locked) while a step runs, and as collect(). REQUIRES: the state's lock is
+// held.
+GarbageFound collect_garbage(const GarbageHunt& hunt, Invocation& invocation);
+
+}  // namespace kiln

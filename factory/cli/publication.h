@@ -1,0 +1,107 @@
+// The publication of images of a plan, in the index and in a registry: what `kiln publish` does under its
+// lock.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "factory/cli/invocation.h"
+#include "factory/distribution/credentials.h"
+#include "factory/distribution/http.h"
+#include "factory/distribution/registry_address.h"
+#include "factory/distribution/registry_client.h"
+#include "factory/distribution/signing_key.h"
+#include "factory/plan/cell_patterns.h"
+#include "factory/run/publish.h"
+#include "factory/run/push_images.h"
+
+namespace kiln {
+
+// Where the site file wants images published; nowhere without a word in it. Throws Error(input) for what is
+// no registry.
+PublishPlace site_place(const Invocation& invocation);
+// The same, but what `asked` has (a registry; a key with its passphrase) takes the place of the site's.
+PublishPlace publish_place(const PublishPlace& asked, const Invocation& invocation);
+
+// How kiln asks it: with the credentials of the standard files, and the patience of the site file. REQUIRES:
+// both outlive the client.
+RegistryAccess registry_access(const RegistryAddress& address, Http& http, Invocation& invocation);
+
+// A registry that is being published to: all that RegistryPublisher needs, with its owners.
+class PublishTarget {
+ public:
+  // What is done there: only_look changes neither the registry nor the state folder, and needs no lock.
+  enum class Work { publish, only_look };
+  // Throws Error(usage), Error(input), Error(tool_missing). REQUIRES: `place` names a registry, the state's
+  // lock is held unless `work` is only_look, and `invocation` outlives this.
+  PublishTarget(const PublishPlace& place, Invocation& invocation, Work work = Work::publish);
+
+  void push(std::vector<ImageRecord>& images) { publisher_.push(images); }
+  // Whether the registry still has what the index answers with: all of it, or what is tonight's turn. What is
+  // lost is pushed again, unless this only looks; the rest is in the report.
+  void keep_tonight(const Index& index);
+  void keep_all(const Index& index, bool read);
+  // Readable tags of the index's current snapshot, then the site's names; `take`: also those that somebody
+  // else has moved. What is left is in the report.
+  void move_tags(const Index& index, bool take);
+  // The same, but no tag is moved: those that are not as they should be are in the report.
+  void look_at_tags(const Index& index);
+
+  const PushReport& report() const { return publisher_.report(); }
+  std::string text() const;  // "registry.site/ai: 3 images pushed (21 blobs, 812.4 MB), 31 unchanged, …"
+
+ private:
+  void keep(const std::vector<IndexEntry>& entries, const LookParts& parts, bool read);
+
+  const Clock& clock_;
+  const Work work_;
+  std::optional<SigningKey> key_;
+  std::unique_ptr<Http> http_;
+  RegistryClient client_;
+  BlobStore store_;
+  PushedNames pushed_;
+  RegistryPublisher publisher_;
+  std::vector<SiteAlias> aliases_;
+};
+
+struct PublishRun {
+  PublishPlace place;                 // publish_place(); without a registry the index alone
+  bool take_tags = false;             // also those that somebody else has moved
+  std::vector<std::string> pruned{};  // names to take out, of lacking_images()
+  bool keep = false;                  // look also at what lies in the registry already, as a night does
+};
+
+// What happened in a registry.
+struct RegistryNews {
+  std::string pushed{};             // in words; "" = nowhere
+  std::vector<std::string> left{};  // tags that another program has moved, and what they name
+  std::vector<std::string>
+      unclear{};  // names of the site's that stand for nothing clear, and why: left as well
+  std::vector<std::string> mended{};  // what the registry had lost, and was pushed again
+  std::vector<std::string> lost{};    // what it lacks still, and why
+};
+
+struct PublishedImages {
+  Published snapshot;
+  RegistryNews registry;
+};
+
+// Pushes, writes the snapshot and moves tags. Throws as publish_built() and PublishTarget do: then nothing,
+// or the snapshot without all of its tags, is published. REQUIRES: the state's lock is held.
+PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen, const PublishRun& run,
+                               Invocation& invocation);
+
+// The readable tags of the current snapshot and the site's names, after a change that pushed nothing. `keep`:
+// as in PublishRun. Throws as PublishTarget does. REQUIRES: the state's lock is held, and `place` names a
+// registry.
+RegistryNews follow_index(const PublishPlace& place, bool keep, Invocation& invocation);
+
+// Throws Error(network) when something is lost.
+void refuse_lost(const std::vector<std::string>& lost);
+// Throws Error(locked) when tags were left.
+void refuse_left(const std::vector<std::string>& left);
+// Throws Error(input) when names of the site's were.
+void refuse_unclear(const std::vector<std::string>& unclear);
+
+}  // namespace kiln

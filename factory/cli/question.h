@@ -1,0 +1,39 @@
+// What commands that ask the index share: the document, the host, the places of images, and the count of
+// questions.
+#pragma once
+
+#include <string>
+
+#include "factory/base/json_numbers.h"
+#include "factory/cli/invocation.h"
+#include "registry/answer/answer.h"
+#include "registry/answer/question_host.h"
+
+namespace kiln {
+
+// A document, and what its text has of its numbers.
+struct WrittenDocument {
+  JsonDocument document;
+  WrittenNumbers numbers;
+};
+
+// Throws Error(usage) when both --dsl and --host are "-": stdin is one document.
+void refuse_one_stdin(const std::string& dsl, const std::string& host);
+
+// `file`: "-" for stdin. Throws Error(input).
+WrittenDocument read_written_document(const std::string& file, const FileSystem& files);
+
+// The question that it asks, with the host to be chosen by the caller. `index`: nullptr = there is none.
+Question read_asked(const WrittenDocument& document, const QuestionTerms& terms, const Index* index,
+                    const std::vector<std::string>& matrices, const Invocation& invocation);
+
+ReferencePlaces reference_places(const Invocation& invocation);
+
+// Counts the question for `kiln index demand`, unless it names a snapshot.
+void count_question(const Question& question, const Selection& selection, Invocation& invocation);
+
+// `option` is what --host says: a file, "-" for stdin, "here", "any", or the name of a target; "" = nothing
+// was said, and the document decides, else this machine. Throws Error(input) for what describes no host.
+QuestionHost choose_host(const std::string& option, const ImageQuery& query, Invocation& invocation);
+
+}  // namespace kiln
