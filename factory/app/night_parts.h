@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "factory/app/publication.h"
 #include "factory/night/night.h"
 #include "factory/plan/build_plan.h"
 #include "factory/plan/lock_policy.h"
@@ -22,13 +23,8 @@ struct NightBuild {
   BuildReport report;
 };
 
-struct NightPublication {
+struct NightPublication : RegistryNews {
   bool is_new_snapshot = false;
-  std::string pushed;                // in words; "" = nowhere
-  std::vector<std::string> foreign;  // "TAG: why": tags that were left unchanged
-  std::vector<std::string> unclear;  // "NAME: why": aliases of the site that were left unchanged
-  std::vector<std::string> mended;   // "WHERE: what": the registry had lost it, and it was pushed again
-  std::vector<std::string> lost;     // "WHERE: what": the registry lacks it still
 };
 
 struct NightMeasuring {

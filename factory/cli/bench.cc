@@ -23,40 +23,10 @@
 namespace kiln {
 namespace {
 
-// Over the first row of its workload that was measured now, or else the first one; nullopt for that row, and
-// where no session has both. The same figure as of `kiln select`.
-std::vector<std::optional<GainOver>> gains_of(const std::vector<BenchRow>& rows) {
-  std::map<std::string, const BenchRow*> first;
-  for (bool fresh : {true, false})
-    for (const BenchRow& row : rows)
-      if (row.fresh == fresh) first.emplace(row.measurement.workload, &row);
-  std::vector<std::optional<GainOver>> found;
-  for (const BenchRow& row : rows) {
-    const BenchRow& over = *first.at(row.measurement.workload);
-    found.push_back(row.measurement.key == over.measurement.key
-                        ? std::nullopt
-                        : gain_over(row.history, over.history, row.measurement));
-  }
-  return found;
-}
-
 Json gain_json(const GainOver& found) {
   const MeasuredGain& gain = found.gain;
   return {{"a", found.over->median}, {"b", found.of->median}, {"ratio", gain.ratio},
           {"low", gain.low},         {"high", gain.high},     {"different", gain.different()}};
-}
-
-std::string marks_of(const std::vector<BenchRun>& runs) {
-  std::set<std::string> marks;
-  for (const BenchRun& run : runs) marks.insert(run.conditions.marks.begin(), run.conditions.marks.end());
-  return fmt::format("{}", fmt::join(marks, ", "));
-}
-
-// What is doubtful by its figures, and what the runs were marked with.
-std::string doubts_of(const BenchRow& row) {
-  const std::string doubt = doubt_about(row.measurement);
-  const std::string marks = marks_of(row.runs);
-  return doubt + (doubt.empty() || marks.empty() ? "" : "; ") + marks;
 }
 
 Json to_json(const BenchRow& row, const std::optional<GainOver>& gain) {
@@ -176,11 +146,16 @@ void count_what_follows(std::vector<BenchPart>& parts, const std::vector<ChosenC
   }
 }
 
-std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& invocation) {
+std::vector<BenchPart> parts_of(const BenchOptions& options, Invocation& invocation) {
   invocation.need_root_or_namespace();
   std::vector<BenchPart> parts =
       options.suite.empty() ? parts_of_options(options) : parts_of_suite(options, invocation);
   for (const BenchPart& part : parts) invocation.workloads.push_back(part.work.workload);
+  return parts;
+}
+
+std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& invocation) {
+  std::vector<BenchPart> parts = parts_of(options, invocation);
   const Catalogue catalogue = invocation.load(options.matrix);
   const std::vector<ChosenCells> chosen = choose_all(parts, catalogue, invocation);
   count_what_follows(parts, chosen);
@@ -201,10 +176,7 @@ std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& inv
 
 // A search needs as many rounds as prove a gain.
 void search(const BenchOptions& options, Invocation& invocation) {
-  invocation.need_root_or_namespace();
-  std::vector<BenchPart> parts =
-      options.suite.empty() ? parts_of_options(options) : parts_of_suite(options, invocation);
-  for (const BenchPart& part : parts) invocation.workloads.push_back(part.work.workload);
+  std::vector<BenchPart> parts = parts_of(options, invocation);
   if (!options.terms.into.empty()) invocation.need_file(options.terms.into);
   const Catalogue catalogue = invocation.load(options.matrix);
   const std::vector<ChosenCells> chosen = choose_all(parts, catalogue, invocation);
@@ -291,8 +263,12 @@ void add_search_options(CLI::App& command, BenchOptions& options) {
 
 CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command =
-      app.add_subcommand("bench", "Measure workloads in published images, in turns, and compare the runs");
+  CLI::App* command = add_below(
+      app, "bench", "Measure workloads in published images, in turns, and compare the runs",
+      "kiln bench -f matrix/demo.json framework=pytorch --workload mnist-cnn\n"
+      "kiln bench -f matrix/demo.json --suite suite.json --export runs.json\n"
+      "kiln bench -f search.json --suite suite.json --search --build-if-missing --into matrix/site.json\n"
+      "kiln bench compare stock=yes stock=no");
   add_cell_options(*command, *options);
   command->get_option("--file")->required(false);  // compare, import and discard need none
   add_work_options(*command, *options);
@@ -304,11 +280,6 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   add_format_option(*command, options->format);
   add_bench_records(*command, invocation);
   command->require_subcommand(0, 1);
-  command->footer(
-      "kiln bench -f matrix/demo.json framework=pytorch --workload mnist-cnn\n"
-      "kiln bench -f matrix/demo.json --suite suite.json --export runs.json\n"
-      "kiln bench -f search.json --suite suite.json --search --build-if-missing --into matrix/site.json\n"
-      "kiln bench compare stock=yes stock=no");
   command->callback([options, command, &invocation] {
     if (!command->get_subcommands().empty()) return;
     refuse_together(*command, "--suite", "--workload", "the suite names its workloads");

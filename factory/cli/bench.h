@@ -9,35 +9,33 @@
 #include <string>
 #include <vector>
 
+#include "factory/app/bench_rows.h"
+#include "factory/app/bench_turns.h"
 #include "factory/bench/exchange.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
+#include "factory/cli/temporary_folder.h"
 #include "factory/plan/cell_patterns.h"
-#include "factory/run/bench.h"
 #include "factory/run/session_records.h"
 
 namespace kiln {
 
-// What is to be measured, and how often.
-struct BenchWork {
-  std::string workload;
-  WorkloadWishes wishes;
-  int rounds = 3;
-  int repeats = 1;                  // of a run that others disturbed
-  bool again = false;               // what was measured on this host before, too
-  std::int64_t no_round_after = 0;  // Unix seconds; 0: no end. Later rounds are left for the same call
-  std::size_t runs_after = 0;       // at the most, in what follows this: for the time that is left
+// Digest of the workload's files: BenchRun::workload_files.
+Digest workload_sum(const Recipe& workload);
+
+// With its files, shared ones among them, in a folder that goes with it.
+struct ReadyWorkload {
+  // Throws Error(usage) when there is no such workload.
+  ReadyWorkload(const RecipeBook& recipes, const std::string& name, FileSystem& files);
+  Digest sum() const { return workload_sum(recipe); }  // of its files
+
+  TemporaryFolder folder;
+  Recipe recipe;
 };
 
-struct BenchRow {
-  std::string image;  // repository:tag
-  Measurement measurement;
-  bool fresh = false;                // measured now
-  std::vector<BenchRun> runs;        // of which the measurement is; empty where it is not fresh
-  std::vector<Measurement> history;  // all measurements of the image, by their time
-};
-
-using SpeedsByName = std::map<std::string, Measurement>;  // by Measurement::workload
+// Our version, and the commit that recipes and workloads are of ("with changes" where they differ from it),
+// where git knows. Figures without it cannot be made again.
+std::string measured_by(const RecipeBook& recipes, Invocation& invocation);
 
 class ImageBench {
  public:
@@ -54,20 +52,14 @@ class ImageBench {
   const HostDescription& host() const { return host_; }
 
  private:
-  struct Candidate {
+  struct Candidate : BenchedImage {
     ImageSpec image;
-    std::vector<std::string> names;  // of all that have these bits
+    SpeedsByName known;  // before this session
   };
   std::vector<Candidate> candidates(const ImageNumbers& images) const;
-  struct Session;  // the one that a call of run() begins, or goes on with
-  // The last of each metric on this host, with this version of the workload, of other sessions.
-  SpeedsByName known_before(const Candidate& one, const BenchWork& work, const Session& session) const;
   bool has_layers(const Candidate& one) const;  // else it says so
   std::vector<BenchRequest> requests_of(const std::vector<Candidate>& all, const BenchWork& work,
-                                        const Session& session) const;
-  // A row for each name and metric; none where there are neither runs that count nor an earlier measurement.
-  std::vector<BenchRow> rows_of(const Candidate& one, const std::vector<BenchRun>& counting,
-                                const SpeedsByName& before) const;
+                                        const ReadyWorkload& workload, const std::string& session) const;
 
   const Catalogue& catalogue_;
   const StepSetup& setup_;
@@ -99,6 +91,9 @@ void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& par
 
 // Adds `compare`, `import` and `discard` to the command bench.
 void add_bench_records(CLI::App& bench, Invocation& invocation);
+
+// Of these files of `kiln bench --export`, each run once; without any, of the state folder.
+std::vector<BenchRun> read_runs_of(const std::vector<std::string>& files, Invocation& invocation);
 
 // Of a file: what `asked` names, else by its ending. Throws Error(usage) where neither tells.
 RunFormat run_format(const std::string& file, const std::string& asked);

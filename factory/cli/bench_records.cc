@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/bench/groups.h"
 #include "factory/cli/bench.h"
@@ -43,12 +44,17 @@ std::vector<BenchRun> runs_of_file(const std::string& file, const std::string& a
   return read_runs(invocation.files.read(file).value_or(""), file, format, invocation.clock.unix_seconds());
 }
 
-// The bits of the images of a snapshot.
-std::set<std::string> keys_of_snapshot(std::int64_t number, const Invocation& invocation) {
-  const Index index = invocation.index(Index::Mode::read);
-  std::set<std::string> keys;
-  for (const IndexEntry& entry : index.entries(number)) keys.insert(entry.image.key);
-  return keys;
+// Those of `runs` that the choice takes, by their images of its snapshot too.
+std::vector<BenchRun> chosen_of(std::vector<BenchRun> runs, const RunChoice& choice,
+                                const Invocation& invocation) {
+  std::set<std::string> keys;  // of the images of the snapshot
+  if (choice.snapshot != 0)
+    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries(choice.snapshot))
+      keys.insert(entry.image.key);
+  std::erase_if(runs, [&](const BenchRun& run) {
+    return !choice.has(run) || (choice.snapshot != 0 && !keys.contains(run.key));
+  });
+  return runs;
 }
 
 // One side: a file, or a choice of the runs that the state folder keeps. Of both, only what counts.
@@ -66,11 +72,7 @@ Side read_side(const std::string& text, Invocation& invocation) {
   } else {
     side.choice = parse_run_choice(text);
     const StatePaths state = invocation.state();
-    std::set<std::string> keys;
-    if (side.choice.snapshot != 0) keys = keys_of_snapshot(side.choice.snapshot, invocation);
-    for (BenchRun& run : runs_that_count(kept_runs(state, invocation).all()))
-      if (side.choice.has(run) && (side.choice.snapshot == 0 || keys.contains(run.key)))
-        side.runs.push_back(std::move(run));
+    side.runs = chosen_of(runs_that_count(kept_runs(state, invocation).all()), side.choice, invocation);
   }
   if (side.runs.empty())
     throw Error(ExitCode::no_match, "there is no run of " + text,
@@ -207,14 +209,11 @@ std::vector<BenchRun> joined(const std::vector<BenchRun>& runs, const std::vecto
 
 void run_discard(const DiscardOptions& options, Invocation& invocation) {
   const RunChoice choice = parse_run_choice(options.runs);
-  std::set<std::string> keys;
-  if (choice.snapshot != 0) keys = keys_of_snapshot(choice.snapshot, invocation);
   const StatePaths state = invocation.state();
   const WriterLock lock = lock_state(invocation, "kiln bench discard " + options.runs);
   KeptRuns kept = kept_runs(state, invocation);
-  std::vector<BenchRun> chosen;
-  for (BenchRun& run : options.restore ? kept.discarded() : kept.all())
-    if (choice.has(run) && (choice.snapshot == 0 || keys.contains(run.key))) chosen.push_back(std::move(run));
+  const std::vector<BenchRun> chosen =
+      chosen_of(options.restore ? kept.discarded() : kept.all(), choice, invocation);
   if (chosen.empty())
     throw Error(ExitCode::no_match,
                 fmt::format("there is no {}run of {}", options.restore ? "discarded " : "", options.runs));
@@ -232,6 +231,21 @@ void run_discard(const DiscardOptions& options, Invocation& invocation) {
 }
 
 }  // namespace
+
+std::vector<BenchRun> read_runs_of(const std::vector<std::string>& files, Invocation& invocation) {
+  if (files.empty()) {
+    const StatePaths state = invocation.state();
+    return kept_runs(state, invocation).all();
+  }
+  constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
+  std::vector<BenchRun> runs;
+  std::set<std::string> seen;  // files may share some
+  for (const std::string& file : files)
+    for (BenchRun& run : runs_from_json(read_document(invocation.files, file, kLimits).root(),
+                                        invocation.clock.unix_seconds()))
+      if (seen.insert(KeptRuns::sum_of(run)).second) runs.push_back(std::move(run));
+  return runs;
+}
 
 RunFormat run_format(const std::string& file, const std::string& asked) {
   if (!asked.empty()) return *kRunFormats.find(asked);

@@ -4,26 +4,18 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/app/part_search.h"
 #include "factory/base/json_text.h"
 #include "factory/base/text.h"
-#include "factory/bench/search.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/print.h"
-#include "factory/cli/ready_workload.h"
 #include "factory/report/matrix_patch.h"
 #include "factory/run/publish.h"
 #include "registry/select/gain.h"
 
 namespace kiln {
 namespace {
-
-// The tries of one workload that began with one stock cell.
-struct WorkloadSearch {
-  std::string workload;
-  const SearchCell* start;
-  std::vector<SearchTry> tries{};
-};
 
 bool is_searched_axis(const std::string& axis) {
   return axis == "library" || axis == "compiler" || axis == "runtime";
@@ -80,9 +72,11 @@ class PartSearch {
     for (const SearchCell* one : additions) images.push_back(one->image);
     invocation_.note(
         fmt::format("search  {}: {} to {}", work.workload, counted(additions.size(), "addition"), over.name));
-    measure(work, images);
+    const MeasurePlace place = measure(work, images);
     std::vector<SearchTry> tries;
-    for (const SearchCell* one : additions) tries.push_back(try_of(work, *one, over, start));
+    for (const SearchCell* one : additions)
+      tries.push_back(try_of(*one, over, measurements_of(key_of(*one)), measurements_of(key_of(over)),
+                             measurements_of(key_of(start)), place));
     const SearchCell* kept = keep_best(tries);
     for (SearchTry& one : tries) search.tries.push_back(std::move(one));
     return kept;
@@ -124,60 +118,26 @@ class PartSearch {
     read_index();
   }
 
-  void measure(const BenchWork& work, const ImageNumbers& images) {
-    files_ = workload_sum(*catalogue_.recipes.find(Kind::workload, work.workload)).hex();
+  // Returns where, for the speeds that count.
+  MeasurePlace measure(const BenchWork& work, const ImageNumbers& images) {
+    const std::string files = workload_sum(*catalogue_.recipes.find(Kind::workload, work.workload)).hex();
     ImageBench bench(catalogue_, setup_, index_, invocation_);
-    host_ = bench.host();
-    if (work.again || !is_measured(work, images)) {
+    MeasurePlace place{work.workload, work.wishes.ranks, !work.wishes.data.empty(), files, bench.host()};
+    std::vector<const Measurements*> known;
+    for (std::uint32_t image : images) known.push_back(&measurements_of(catalogue_.plan.image(image).key()));
+    if (work.again || !is_measured(known, place)) {
       BenchWork now = work;
       now.again = true;  // the cells that are known take their turns, too
       bench.run(now, images);
       read_index();
     }
+    return place;
   }
 
-  bool is_here(const Measurement& one, const BenchWork& work) const {
-    return is_speed_of(one.workload, work.workload, work.wishes.ranks, !work.wishes.data.empty()) &&
-           is_same_machine(one.host, host_) && one.workload_files == files_;
-  }
-
-  // One session has them all, so that a search that was killed goes on where it was.
-  bool is_measured(const BenchWork& work, const ImageNumbers& images) const {
-    std::map<std::string, std::size_t> sessions;  // how many of the images each has
-    for (std::uint32_t image : images) {
-      std::set<std::string> of_image;
-      for (const Measurement& one : measurements_of(catalogue_.plan.image(image).key()))
-        if (is_here(one, work) && one.rounds >= kProvingRounds) of_image.insert(one.session);
-      for (const std::string& session : of_image)
-        if (!session.empty() && ++sessions[session] == images.size()) return true;
-    }
-    return false;
-  }
-
-  const std::vector<Measurement>& measurements_of(const std::string& key) const {
-    static const std::vector<Measurement> kNone;
+  const Measurements& measurements_of(const std::string& key) const {
+    static const Measurements kNone;
     const auto entry = entries_.find(key);
     return entry == entries_.end() ? kNone : entry->second.measurements;
-  }
-
-  // Of several metrics the one with the least gain.
-  SearchTry try_of(const BenchWork& work, const SearchCell& cell, const SearchCell& over,
-                   const SearchCell& start) const {
-    SearchTry tried{&cell, &over};
-    const std::vector<Measurement>& own = measurements_of(key_of(cell));
-    std::map<std::string, const Measurement*> last;  // by metric
-    for (const Measurement& one : own)
-      if (is_here(one, work)) last[one.workload] = &one;
-    for (const auto& [metric, measured] : last) {
-      const auto gain = gain_over(own, measurements_of(key_of(over)), *measured);
-      if (!gain || gain->of != measured || (tried.gain && tried.gain->low <= gain->gain.low)) continue;
-      tried.gain = gain->gain;
-      tried.rounds = measured->rounds;
-      tried.over_stock.reset();
-      if (const auto stock = gain_over(own, measurements_of(key_of(start)), *measured))
-        tried.over_stock = stock->gain;
-    }
-    return tried;
   }
 
   void read_index() {
@@ -193,42 +153,9 @@ class PartSearch {
   const StepSetup setup_;
   Index index_;
   std::map<std::string, IndexEntry> entries_;  // by key
-  HostDescription host_;
-  std::string files_;  // digest of the workload's
 };
 
 // --- what is proposed
-
-std::string reason_of(const WorkloadSearch& search, const SearchTry& one) {
-  std::string text = search.workload + ": " + search_word(one);
-  if (one.gain) text += fmt::format(", {}", gain_text(*one.gain, one.over->name));
-  if (one.over_stock && one.over != search.start)
-    text += fmt::format(", {}", gain_text(*one.over_stock, "stock"));
-  return text;
-}
-
-// What each cell that was tried showed, and which are worth keeping: the end of a search. Those on the way to
-// it are neither kept nor refuted.
-struct Verdicts {
-  std::map<std::uint32_t, std::vector<std::string>> kept, refuted;  // reasons by image
-};
-
-Verdicts verdicts_of(const std::vector<WorkloadSearch>& searches) {
-  Verdicts verdicts;
-  std::set<std::uint32_t> on_the_way;
-  for (const WorkloadSearch& search : searches) {
-    const SearchTry* result = search_result(search.tries);
-    for (const SearchTry& one : search.tries) {
-      if (one.is_kept) on_the_way.insert(one.cell->image);
-      if (&one == result)
-        verdicts.kept[one.cell->image].push_back(reason_of(search, one));
-      else if (one.gain)
-        verdicts.refuted[one.cell->image].push_back(reason_of(search, one));
-    }
-  }
-  std::erase_if(verdicts.refuted, [&](const auto& one) { return on_the_way.contains(one.first); });
-  return verdicts;
-}
 
 std::vector<PatchedCell> patched_cells(const Catalogue& catalogue,
                                        const std::map<std::uint32_t, std::vector<std::string>>& cells) {
@@ -238,7 +165,7 @@ std::vector<PatchedCell> patched_cells(const Catalogue& catalogue,
   return patched;
 }
 
-Json patch_of(const Catalogue& catalogue, const Verdicts& verdicts, const SearchTerms& terms,
+Json patch_of(const Catalogue& catalogue, const SearchVerdicts& verdicts, const SearchTerms& terms,
               const FileSystem& files) {
   const std::string& file = terms.into.empty() ? terms.matrix : terms.into;
   const std::string text = files.read(file).value_or("");
@@ -267,7 +194,7 @@ Json tries_json(const std::vector<WorkloadSearch>& searches) {
   return list;
 }
 
-Json kept_json(const Catalogue& catalogue, const Verdicts& verdicts) {
+Json kept_json(const Catalogue& catalogue, const SearchVerdicts& verdicts) {
   Json list = Json::array();
   for (const auto& [image, reasons] : verdicts.kept)
     list.push_back({{"image", catalogue.plan.image(image).reference()},
@@ -277,7 +204,7 @@ Json kept_json(const Catalogue& catalogue, const Verdicts& verdicts) {
 }
 
 void print_table(const Catalogue& catalogue, const std::vector<WorkloadSearch>& searches,
-                 const Verdicts& verdicts, const Json& patch) {
+                 const SearchVerdicts& verdicts, const Json& patch) {
   Table table({"WORKLOAD", "ADDED", "TO", "GAIN", "OVER STOCK", "RESULT"});
   for (const WorkloadSearch& search : searches)
     for (const SearchTry& one : search.tries)
@@ -309,7 +236,7 @@ void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& par
                 "there is nothing to search: no stock cell of these has another one with a "
                 "library, graph compiler or runtime more",
                 "the matrix needs the stock cell and the cells to try (docs/measure.md, \"Search\")");
-  const Verdicts verdicts = verdicts_of(searches);
+  const SearchVerdicts verdicts = verdicts_of(searches);
   const Json patch = patch_of(catalogue, verdicts, terms, invocation.files);
   if (!terms.patch.empty()) invocation.files.write_output(terms.patch, printable_json(patch) + "\n");
   if (terms.format == "json")

@@ -59,30 +59,6 @@ void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const State
     say("nothing to do\n");
 }
 
-// The cells that cannot be planned fail, and the others go on.
-void add_broken(const BuildPlan& plan, const ChosenCells& chosen, BuildReport& report) {
-  for (std::uint32_t number : chosen.broken) {
-    const BrokenCell cell = plan.broken(number);
-    ImageOutcome outcome;
-    outcome.id = outcome.name = cell.request.id;  // its tag is not known
-    outcome.outcome = Outcome::failed;
-    outcome.reason = cell.why.format("");
-    report.images.push_back(std::move(outcome));
-  }
-}
-
-// The report when every image is whole; else nothing.
-std::optional<BuildReport> nothing_to_do(const BuildPlan& plan, const ImageNumbers& images,
-                                         const StateView& view) {
-  BuildReport report;
-  for (std::uint32_t number : images) {
-    const ResolvedImage image = plan.image(number);
-    if (!view.is_whole(image)) return std::nullopt;
-    report.images.push_back({image.id(), image.reference(), image.key(), Outcome::up_to_date, "", {}});
-  }
-  return report;
-}
-
 // Images that lack a format are taken away while no other build may need them.
 void repackage_alone(const Site& site, const Invocation& invocation) {
   const StatePaths state = invocation.state();
@@ -139,7 +115,11 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
 
 CLI::App* add_build(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BuildRequest>();
-  CLI::App* command = app.add_subcommand("build", "Build, test and package the images of a matrix");
+  CLI::App* command =
+      add_below(app, "build", "Build, test and package the images of a matrix",
+                "kiln build -f matrix/demo.json\n"
+                "kiln build -f matrix/demo.json -j 4 framework=pytorch --exclude 'compiler=*xla*'\n"
+                "kiln build -f matrix/demo.json --dry-run");
   add_cell_options(*command, *options);
   add_jobs_option(*command, options->jobs);
   command->add_flag("-k,--keep-going", options->keep_going,
@@ -149,10 +129,6 @@ CLI::App* add_build(CLI::App& app, Invocation& invocation) {
                     "list the steps, tests and images that kiln would make");
   add_wait_option(*command, invocation.options);
   add_format_option(*command, options->format);
-  command->footer(
-      "kiln build -f matrix/demo.json\n"
-      "kiln build -f matrix/demo.json -j 4 framework=pytorch --exclude 'compiler=*xla*'\n"
-      "kiln build -f matrix/demo.json --dry-run");
   command->callback([options, command, &invocation] { run_build(*command, *options, invocation); });
   return command;
 }

@@ -3,20 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <thread>
 
 #include "factory/base/text.h"
 #include "factory/cli/print.h"
 #include "factory/cluster/job_place.h"
-#include "factory/collect/disk_need.h"
 #include "factory/engine/architecture.h"
 #include "factory/fetch/source_needs.h"
 #include "factory/mirror/mirror_folder.h"
 #include "factory/os/file_lock.h"
-#include "factory/report/sharing.h"
 #include "factory/run/build.h"
 #include "factory/state/formats.h"
 #include "factory/state/lock.h"
@@ -25,24 +21,6 @@
 namespace kiln {
 
 namespace {
-
-// Half the processors: one image's compiler or pip already fills the other half.
-int default_jobs(const Site& site, const std::map<std::string, std::string>& environment) {
-  // Not left to the parser, which would refuse a wrong value to commands that have no jobs.
-  if (auto named = environment.find("KILN_JOBS"); named != environment.end() && !named->second.empty()) {
-    int jobs = 0;
-    const std::string& text = named->second;
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), jobs);
-    if (problem != std::errc{} || end != text.data() + text.size() || jobs < 1 || jobs > kMostJobs)
-      throw Error(ExitCode::usage,
-                  fmt::format("KILN_JOBS: expected a number from 1 to {}, found '{}'", kMostJobs, text));
-    return jobs;
-  }
-  if (site.jobs > 0) return site.jobs;
-  constexpr int kJobsOfSlurm = 32;  // that run or wait: what is between is Slurm's business
-  if (site.launcher_config.slurm) return kJobsOfSlurm;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2 + 1);
-}
 
 // What a mirror is known not to have is told before anything is built.
 void need_mirror(const Catalogue& catalogue, const ImageNumbers& images, const Site& site,
@@ -76,7 +54,7 @@ std::string own_path() { return fs::read_symlink("/proc/self/exe").string(); }
 }  // namespace
 
 int jobs_of(int asked, const Site& site, const std::map<std::string, std::string>& environment) {
-  return asked > 0 ? asked : default_jobs(site, environment);
+  return jobs_of(asked, site, environment, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 void print_build(const BuildReport& report, const std::string& format) {
@@ -134,48 +112,16 @@ BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images,
   return build(setup, {jobs, !run.fail_fast, own_path(), run.no_step_after, run.fetch}, progress);
 }
 
-namespace {
-
-DiskNeed need_of(const BuildPlan& plan, const ImageNumbers& images, const StateView& view, const Site& site,
-                 const Invocation& invocation) {
-  std::set<StepTable::Number> seen;
-  std::vector<std::string> steps;
-  std::vector<ImageToMake> lacking;
-  for (std::uint32_t number : images) {
-    const ResolvedImage image = plan.image(number);
-    if (view.is_whole(image)) continue;
-    lacking.push_back({image.repository(), {}, site.sif});
-    for (StepTable::Number step : image.steps()) {
-      const StepTable::Number first = plan.steps().first(step);
-      if (view.step(plan.steps().hex(first)) == NodeState::done) continue;
-      const std::string& title = plan.steps().pattern(first).title;
-      lacking.back().steps.push_back(title);
-      if (seen.insert(first).second) steps.push_back(title);
-    }
-  }
-  return disk_need(steps, lacking, known_sizes(invocation.state(), invocation.files));
-}
-
-}  // namespace
-
 void look_for_room(const BuildPlan& plan, const ImageNumbers& images, const StateView& view, const Site& site,
                    const Invocation& invocation) {
   const fs::path state = invocation.state().root();
   std::error_code unknown;
   const fs::space_info space = fs::space(state, unknown);
   if (unknown) return;  // the folder is not there yet: nothing is known of any kind
-  const DiskNeed need = need_of(plan, images, view, site, invocation);
-  if (need.bytes <= space.available) return;
-  const std::string figures = fmt::format("the disk of {} has {} free, and this build needs some {}",
-                                          state.string(), size_text(space.available), size_text(need.bytes));
-  if (need.least > space.available)
-    throw Error(ExitCode::store, figures + ": not even its smallest image fits",
-                "`kiln gc` lists what can be deleted");
-  invocation.note(fmt::format(
-      "warning: {}, as images of its kind did before{}; `kiln gc` lists what can be deleted", figures,
-      need.unknown == 0 ? ""
-                        : fmt::format(" ({} of {} are of a new kind, and not counted)", need.unknown,
-                                      need.known + need.unknown)));
+  const std::string warning =
+      room_warning(need_of(plan, images, view, site.sif, known_sizes(invocation.state(), invocation.files)),
+                   space.available, state.string());
+  if (!warning.empty()) invocation.note(warning);
 }
 
 }  // namespace kiln

@@ -1,12 +1,10 @@
 // The build of images of a catalogue: what `kiln build` does under its lock.
 #pragma once
 
+#include "factory/app/building.h"
 #include "factory/cli/invocation.h"
-#include "factory/state/cell_status.h"
 
 namespace kiln {
-
-inline constexpr int kMostJobs = 1024;
 
 struct BuildRun {
   int jobs = 0;  // 0: $KILN_JOBS, else the site file's, else half the processors + 1
@@ -15,7 +13,7 @@ struct BuildRun {
   bool fetch = true;               // steps and tests that other builders have run
 };
 
-// How many steps at a time: `asked`, else as BuildRun has it. Throws Error(usage) for a bad $KILN_JOBS.
+// jobs_of() (app/building.h) on this machine.
 int jobs_of(int asked, const Site& site, const std::map<std::string, std::string>& environment);
 
 // Builds, tests and packages these images; progress goes to stderr. What fails is in the report. Throws

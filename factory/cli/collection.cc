@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "factory/app/collection.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/publication.h"
@@ -35,6 +36,28 @@ std::string registry_hint(const Roots& roots, const Invocation& invocation) {
                      counted(images, "image"), address.text(), images == 1 ? "it" : "them");
 }
 
+namespace {
+
+// What kiln has pushed into a registry, and is no longer needed there.
+class RegistryCollection {
+ public:
+  // `remove`: what is found is to go. REQUIRES then: the state's lock is held. `invocation` outlives this.
+  // Throws Error(tool_missing), Error(store).
+  RegistryCollection(const std::string& registry, bool remove, Invocation& invocation);
+
+  // Adds what goes, and notes, to `survey`, by its roots. Throws as registry_garbage().
+  void find(Survey& survey);
+  // Takes it away. Throws as collect_registry(), and Error(network) where the registry refuses to delete.
+  void remove();
+
+ private:
+  Invocation& invocation_;
+  std::unique_ptr<Http> http_;
+  RegistryClient client_;
+  PushedNames pushed_;
+  RegistryGarbage garbage_;
+};
+
 RegistryCollection::RegistryCollection(const std::string& registry, bool remove, Invocation& invocation)
     : invocation_(invocation),
       http_(open_http({invocation.environment, invocation.site().pull_limits.stall})),
@@ -62,8 +85,6 @@ void RegistryCollection::remove() {
                                  host, counted(done.tags_left, "tag stays", "tags stay"),
                                  done.tags_left == 1 ? "it names," : "they name,"));
 }
-
-namespace {
 
 // Who has no engine here leaves its store to who has.
 bool has_engine(const Invocation& invocation) {
@@ -99,14 +120,6 @@ void collect_engine_store(const Survey& found, Invocation& invocation) {
   collect_engine(state, found.steps, invocation.site().engine,
                  {invocation.runner, invocation.files, fs::absolute(state.engine()), state.store(),
                   invocation.child_environment(), invocation.clock});
-}
-
-// So full that the index may have no room to be written.
-bool is_nearly_full(const StatePaths& state) {
-  constexpr std::uintmax_t kRoom = 256u << 20;
-  std::error_code unknown;
-  const fs::space_info space = fs::space(state.root(), unknown);
-  return !unknown && space.available < kRoom;
 }
 
 // What goes without a word being written.
@@ -147,8 +160,7 @@ void remove_from_registry(RegistryCollection& collection, GarbageFound& found) {
     collection.remove();
   } catch (const Error& error) {
     found.in_registry = error;
-    std::erase_if(found.survey.garbage,
-                  [](const Garbage& one) { return one.kind >= GarbageKind::pushed_tag; });
+    leave_registry_out(found.survey.garbage);
   }
 }
 
@@ -172,7 +184,9 @@ GarbageFound collect_garbage(const GarbageHunt& hunt, Invocation& invocation) {
   const StatePaths state = invocation.state();
   need_no_steps(state, invocation.files);
   sweep_state(state, invocation.files);
-  if (is_nearly_full(state)) clear_caches(hunt.retention, invocation);
+  std::error_code unknown;
+  const fs::space_info space = fs::space(state.root(), unknown);
+  if (!unknown && is_nearly_full(space.available)) clear_caches(hunt.retention, invocation);
   std::optional<Index> index = open_index(true, invocation);
   GarbageFound found{look(hunt.retention, index ? &*index : nullptr, invocation)};
   const auto collection = look_in_registry(hunt.registry, true, found, invocation);

@@ -215,7 +215,10 @@ class Deriver {
 CLI::App* add_derive(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DeriveOptions>();
   CLI::App* command =
-      app.add_subcommand("derive", "Add an application to built images, as images with a name of their own");
+      add_below(app, "derive", "Add an application to built images, as images with a name of their own",
+                "kiln derive -f matrix/demo.json pytorch:2.6.0-distro-x86_64-trixie --name train \\\n"
+                "    --requirements requirements.txt --copy src --test smoke.sh\n"
+                "kiln publish -f matrix/demo.json application=train");
   add_matrix_option(*command, options->matrix, "matrix file of the images");
   add_value(*command, "images", options->images, "IMAGE",
             "built images to add the application to: repository:tag, a digest or a cell")
@@ -233,10 +236,6 @@ CLI::App* add_derive(CLI::App& app, Invocation& invocation) {
   add_jobs_option(*command, options->jobs);
   add_wait_option(*command, invocation.options);
   add_format_option(*command, options->format);
-  command->footer(
-      "kiln derive -f matrix/demo.json pytorch:2.6.0-distro-x86_64-trixie --name train \\\n"
-      "    --requirements requirements.txt --copy src --test smoke.sh\n"
-      "kiln publish -f matrix/demo.json application=train");
   command->callback([options, &invocation] { Deriver(*options, invocation).run(); });
   return command;
 }

@@ -175,8 +175,11 @@ void run_diff(const DiffOptions& options, Invocation& invocation) {
 
 CLI::App* add_diff(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App* command = app.add_subcommand(
-      "diff", "Compare two catalogues cell by cell, two lockfiles, or two images file by file");
+  CLI::App* command =
+      add_below(app, "diff", "Compare two catalogues cell by cell, two lockfiles, or two images file by file",
+                "kiln diff matrix/demo.lock.json matrix/demo.json --explain\n"
+                "kiln diff oci:first/images/hello/2.1 oci:second/images/hello/2.1\n"
+                "git worktree add ../before HEAD~1 && kiln diff ../before/matrix/demo.json matrix/demo.json");
   add_value(*command, "before", options->before, "A",
             "a matrix, a lockfile, a plan.json, or an image in the form of `kiln inspect`")
       ->required();
@@ -187,10 +190,6 @@ CLI::App* add_diff(CLI::App& app, Invocation& invocation) {
   add_format_option(*command, options->format);
   command->add_flag("--explain", options->explain, "print every reason for each cell, one a line");
   command->add_flag("--exit-code", options->exit_code, "exit with 1 when they differ");
-  command->footer(
-      "kiln diff matrix/demo.lock.json matrix/demo.json --explain\n"
-      "kiln diff oci:first/images/hello/2.1 oci:second/images/hello/2.1\n"
-      "git worktree add ../before HEAD~1 && kiln diff ../before/matrix/demo.json matrix/demo.json");
   command->callback([options, &invocation] { run_diff(*options, invocation); });
   return command;
 }

@@ -70,6 +70,11 @@ bool enough(const std::string& found, const char* least) {
   return found != "?" && !found.empty() && Version(found) >= Version(least);
 }
 
+const char* rating(bool good, bool needed = true) {
+  if (good) return "ok";
+  return needed ? "MISSING" : "optional";
+}
+
 std::string free_space(const fs::path& folder) {
   fs::path existing = folder;
   while (!fs::exists(existing) && existing.has_parent_path()) existing = existing.parent_path();
@@ -96,10 +101,7 @@ bool can_have_own_processes(Invocation& invocation) {
 bool add_namespaces(const Site& site, Invocation& invocation, Table& table) {
   const bool alone = can_have_own_processes(invocation);
   const bool needed = ::geteuid() != 0 && site.engine == "apptainer";
-  table.add({"PID namespace", alone ? "yes" : "-", needed ? "user namespaces" : "",
-             alone    ? "ok"
-             : needed ? "MISSING"
-                      : "optional",
+  table.add({"PID namespace", alone ? "yes" : "-", needed ? "user namespaces" : "", rating(alone, needed),
              "nothing that a step starts outlives it (docs/isolation.md)"});
   return alone || !needed;
 }
@@ -109,7 +111,7 @@ void add_memory(const Site& site, Table& table) {
   const auto place = find_cgroup_place();
   const std::uint64_t limit = site.step_limits.memory;
   table.add({"memory of steps", place ? fmt::format("cgroup v{}", place->version) : "by watching", "",
-             place ? "ok" : "optional",
+             rating(place.has_value(), false),
              fmt::format("{}; this machine has {}",
                          limit > 0 ? "at most " + memory_text(limit) + " each" : "no limit of the site",
                          memory_text(usable_memory()))});
@@ -122,7 +124,7 @@ bool add_user(const Invocation& invocation, Table& table) {
   const std::string subgid = invocation.files.read("/etc/subgid").value_or("");
   const bool good =
       ::geteuid() == 0 || (has_range(subuid, user, ::geteuid()) && has_range(subgid, user, ::geteuid()));
-  table.add({"user", ::geteuid() == 0 ? "root" : user, "root, or subordinate ids", good ? "ok" : "MISSING",
+  table.add({"user", ::geteuid() == 0 ? "root" : user, "root, or subordinate ids", rating(good),
              good ? "files of images belong to many users"
                   : "files of images belong to many users; an administrator adds " +
                         missing_ranges(subuid, subgid, user)});
@@ -144,11 +146,7 @@ bool add_engines(const Site& site, Invocation& invocation, Table& table) {
     std::string purpose = fmt::format("{}: {}", is_chosen ? "runs the steps" : "an engine", engine.isolation);
     if (found.empty()) purpose += fmt::format(" (Debian's package {})", engine.package);
     if (!found.empty() && !engine.fault.empty()) purpose += fmt::format("; {}", engine.fault);
-    table.add({name, found.empty() ? "-" : found, ">=" + least,
-               is_enough   ? "ok"
-               : is_chosen ? "MISSING"
-                           : "optional",
-               purpose});
+    table.add({name, found.empty() ? "-" : found, ">=" + least, rating(is_enough, is_chosen), purpose});
   }
   return good;
 }
@@ -160,7 +158,7 @@ bool add_docker_daemon(Invocation& invocation, Table& table) {
   const bool is_there = output.has_value();
   const std::string answer(is_there ? trimmed(*output) : "-");
   const bool good = is_there && answer.ends_with(" overlay2");
-  table.add({"docker's daemon", answer, "overlay2", good ? "ok" : "MISSING",
+  table.add({"docker's daemon", answer, "overlay2", rating(good),
              good       ? "answers"
              : is_there ? "kiln reads what changed from its overlays: set storage-driver in daemon.json"
                         : "does not answer: start dockerd, or name its socket in $DOCKER_HOST"});
@@ -176,7 +174,7 @@ void add_emulators(Invocation& invocation, Table& table) {
     if (!emulator.empty()) found += (found.empty() ? "" : ", ") + emulator;
   }
   table.add(
-      {"other processors", found.empty() ? "-" : found, "", found.empty() ? "optional" : "ok",
+      {"other processors", found.empty() ? "-" : found, "", rating(!found.empty(), false),
        found.empty() ? "emulates them (Debian's packages qemu-user-static and arch-test)" : "emulates them"});
 }
 
@@ -203,7 +201,7 @@ bool add_site(const Site& site, Invocation& invocation, Table& table) {
   if (site.launch_prefix.empty()) return true;
   const std::optional<fs::path> launcher = invocation.runner.find_program(site.launch_prefix.front());
   table.add({"launcher", launcher ? launcher->string() : "-", site.launch_prefix.front(),
-             launcher ? "ok" : "MISSING", "starts each step"});
+             rating(launcher.has_value()), "starts each step"});
   return launcher.has_value();
 }
 
@@ -227,14 +225,14 @@ void run_doctor(const std::string& held, Invocation& invocation) {
     bool good = enough(found, tool.least);
     missing |= tool.required && !good;
     table.add({tool.name, found.empty() ? "-" : found, std::string(">=") + tool.least,
-               good ? "ok" : (tool.required ? "MISSING" : "optional"), tool.purpose});
+               rating(good, tool.required), tool.purpose});
   }
   missing |= !add_engines(site, invocation, table);
   if (site.engine == "docker" && invocation.runner.find_program("docker"))
     missing |= !add_docker_daemon(invocation, table);
   const std::string curl = http_version();
-  table.add({"libcurl", curl.empty() ? "-" : curl, "", curl.empty() ? "optional" : "ok",
-             "publishes to registries"});
+  table.add(
+      {"libcurl", curl.empty() ? "-" : curl, "", rating(!curl.empty(), false), "publishes to registries"});
   table.add({"archspec tables", KILN_ARCHSPEC_VERSION, "", "ok",
              fmt::format("{} microarchitectures", invocation.cpus().names().size())});
   missing |= !add_user(invocation, table);
@@ -247,7 +245,7 @@ void run_doctor(const std::string& held, Invocation& invocation) {
   std::string remedy = bare_chroot(invocation.files);
   missing |= !remedy.empty();
   table.add({"root folder", remedy.empty() ? "mounted" : "bare chroot", "a mount point",
-             remedy.empty() ? "ok" : "MISSING", remedy.empty() ? "containers are made below it" : remedy});
+             rating(remedy.empty()), remedy.empty() ? "containers are made below it" : remedy});
   table.add(
       {"free space", free_space(invocation.state().root()), "", "", invocation.state().root().string()});
   print_text(table.text());
@@ -307,17 +305,16 @@ void run_on_node(Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
-  CLI::App* command =
-      app.add_subcommand("doctor", "Check the site file, and the tools and features of this machine");
+  CLI::App* command = add_below(
+      app, "doctor", "Check the site file, and the tools and features of this machine",
+      "kiln doctor\nkiln doctor --node                  # checks the machine on which the launcher starts a "
+      "step\nkiln doctor --node --partition zen4");
   auto on_node = std::make_shared<bool>(false);
   command->add_flag("--node", *on_node, "check a machine of the site's launcher instead of this one");
   auto held = std::make_shared<std::string>();
   command->add_option("--held", *held, "a lock that the asking machine holds")->group("");  // by --node alone
   add_value(*command, "--partition", invocation.options.partition, "NAME",
             "check a machine of this partition of the launcher (default: the site file's)");
-  command->footer(
-      "kiln doctor\nkiln doctor --node                  # checks the machine on which the launcher starts a "
-      "step\nkiln doctor --node --partition zen4");
   command->callback([on_node, held, &invocation] {
     if (*on_node)
       run_on_node(invocation);

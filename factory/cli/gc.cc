@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "factory/app/collection.h"
 #include "factory/base/quantity.h"
 #include "factory/base/text.h"
 #include "factory/cli/collection.h"
@@ -28,33 +29,16 @@ struct GcOutput {
 
 std::string size_or_blank(std::uint64_t bytes) { return bytes == 0 ? "" : size_text(bytes); }
 
-std::uint64_t bytes_of(const std::vector<Garbage>& garbage) {
-  std::uint64_t bytes = 0;
-  for (const Garbage& one : garbage) bytes += one.bytes;
-  return bytes;
-}
-
 // Right-aligned in its column.
 std::string padded(const std::string& text, std::size_t width) { return fmt::format("{:>{}}", text, width); }
 
-struct Group {
-  std::size_t count = 0;
-  std::uint64_t bytes = 0;
-};
-
 void print_groups(const std::vector<Garbage>& garbage) {
-  std::map<std::pair<GarbageKind, std::string>, Group> groups;
-  for (const Garbage& one : garbage) {
-    Group& group = groups[{one.kind, one.why}];
-    ++group.count;
-    group.bytes += one.bytes;
-  }
   constexpr std::size_t kSize = 10;
   constexpr std::size_t kCount = 6;
   Table table({"WHAT", padded("COUNT", kCount), padded("SIZE", kSize), "WHY"});
-  for (const auto& [of, group] : groups)
-    table.add({name_of(of.first), padded(std::to_string(group.count), kCount),
-               padded(size_or_blank(group.bytes), kSize), of.second});
+  for (const GarbageGroup& group : groups_of(garbage))
+    table.add({name_of(group.kind), padded(std::to_string(group.count), kCount),
+               padded(size_or_blank(group.bytes), kSize), group.why});
   table.print();
 }
 
@@ -136,14 +120,12 @@ std::chrono::seconds age_from(const std::string& text, const char* option) {
               "a whole number and s, m, h or d, such as 30d");
 }
 
-Retention retention_of(const GcRequest& request, const Site& site) {
-  Retention retention = site.retention;
-  if (!request.keep_for.empty()) retention.keep_for = age_from(request.keep_for, "--keep-for");
+Retention chosen_retention(const GcRequest& request, const Site& site) {
+  RetentionWishes wishes{{}, {}, request.keep_snapshots, request.keep};
+  if (!request.keep_for.empty()) wishes.keep_for = age_from(request.keep_for, "--keep-for");
   if (!request.keep_steps_for.empty())
-    retention.keep_steps_for = age_from(request.keep_steps_for, "--keep-steps-for");
-  if (request.keep_snapshots > 0) retention.keep_snapshots = request.keep_snapshots;
-  retention.keep.insert(retention.keep.end(), request.keep.begin(), request.keep.end());
-  return retention;
+    wishes.keep_steps_for = age_from(request.keep_steps_for, "--keep-steps-for");
+  return retention_of(site.retention, wishes);
 }
 
 void need_state(const StatePaths& state, const Invocation& invocation) {
@@ -167,7 +149,7 @@ void print(const GarbageFound& found, const GcRequest& request, bool removed) {
 void run_gc(const GcRequest& request, Invocation& invocation) {
   need_state(invocation.state(), invocation);
   // What is wrong with it is said before anybody waits.
-  const GarbageHunt hunt{retention_of(request, invocation.site()), registry_of(request, invocation)};
+  const GarbageHunt hunt{chosen_retention(request, invocation.site()), registry_of(request, invocation)};
   if (!request.remove) return print(look_for_garbage(hunt, invocation), request, false);
   need_rights_to_collect(invocation);
   const WriterLock lock = lock_state(invocation, "kiln gc");
@@ -223,8 +205,13 @@ void add_retention_options(CLI::App& command, GcRequest& request) {
 
 CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<GcRequest>();
-  CLI::App* command = app.add_subcommand(
-      "gc", "List files of the state folder that are no longer needed; with --delete, delete them");
+  CLI::App* command = add_below(
+      app, "gc", "List files of the state folder that are no longer needed; with --delete, delete them",
+      "kiln gc                                    # lists what it would delete, and the disk space\n"
+      "kiln gc --delete\n"
+      "kiln gc --keep-for 7d --keep-snapshots 3 --keep 'pytorch:2.6.0-*' --delete\n"
+      "kiln gc --registry                         # also in the registry of the site file\n"
+      "kiln gc --all --delete                     # empties the state folder");
   add_retention_options(*command, *request);
   command->add_flag("--delete", request->remove, "delete them; without this option, nothing is changed");
   command->add_flag("-n,--dry-run", request->dry_run, "list only (the default)");
@@ -240,12 +227,6 @@ CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
                     "list each item with its reason, not only each kind");
   add_format_option(*command, request->output.format);
   add_wait_option(*command, invocation.options);
-  command->footer(
-      "kiln gc                                    # lists what it would delete, and the disk space\n"
-      "kiln gc --delete\n"
-      "kiln gc --keep-for 7d --keep-snapshots 3 --keep 'pytorch:2.6.0-*' --delete\n"
-      "kiln gc --registry                         # also in the registry of the site file\n"
-      "kiln gc --all --delete                     # empties the state folder");
   command->callback([request, command, registry, &invocation] {
     request->in_registry = registry->count() > 0;
     refuse_together(*command, "--delete", "--dry-run");

@@ -89,8 +89,11 @@ void run_generate(const CLI::App& command, const GenerateOptions& options, Invoc
 
 CLI::App* add_generate(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App* command = app.add_subcommand(
-      "generate", "Write Dockerfile, Singularity.def and their scripts; they build without kiln");
+  CLI::App* command = add_below(
+      app, "generate", "Write Dockerfile, Singularity.def and their scripts; they build without kiln",
+      "kiln generate -f matrix/demo.json -o out\n"
+      "kiln generate -f matrix/demo.json --inline -o out 'pytorch:*-openblas-x86_64-*'\n"
+      "kiln generate -f matrix/demo.json --format dockerfile pytorch-2.6.0-distro-x86_64-debian_trixie");
   add_cell_options(*command, *options);
   add_value(*command, "-o,--output", options->output, "DIR", "folder to write to: DIR/<repository>/<tag>/");
   add_choice(*command, "--format", options->format, {"dockerfile", "singularity"},
@@ -98,10 +101,6 @@ CLI::App* add_generate(CLI::App& app, Invocation& invocation) {
   command->add_flag(
       "--inline", options->one_file,
       "write one self-contained file each, with all scripts: DIR/<repository>_<tag>.Dockerfile and .def");
-  command->footer(
-      "kiln generate -f matrix/demo.json -o out\n"
-      "kiln generate -f matrix/demo.json --inline -o out 'pytorch:*-openblas-x86_64-*'\n"
-      "kiln generate -f matrix/demo.json --format dockerfile pytorch-2.6.0-distro-x86_64-debian_trixie");
   command->callback([options, command, &invocation] { run_generate(*command, *options, invocation); });
   return command;
 }

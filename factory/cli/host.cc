@@ -3,14 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
+#include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/ready_workload.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/run/host_rates.h"
@@ -77,33 +76,14 @@ std::optional<HostRecord> host_rates(const HostMeasuring& asked, const HostDescr
   return measure_now(asked, host, invocation);
 }
 
-const std::vector<std::string>& list_keys() {
-  static const std::vector<std::string> keys = {"features", "accelerators"};
-  return keys;
-}
-
-const std::vector<std::string>& number_keys() {
-  static const std::vector<std::string> keys = {"cores", "memory_bytes"};
-  return keys;
-}
-
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-Json list_of(std::string_view text) {
-  Json list = Json::array();
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    if (comma > 0) list.push_back(std::string(text.substr(0, comma)));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return list;
-}
-
 Json value_of(const std::string& key, const std::string& text) {
-  if (contains(list_keys(), key)) return list_of(text);
-  if (!contains(number_keys(), key)) return text;
+  if (key == "features" || key == "accelerators") {
+    Json list = Json::array();
+    for (std::string_view item : split(text, ','))
+      if (!item.empty()) list.push_back(std::string(item));
+    return list;
+  }
+  if (key != "cores" && key != "memory_bytes") return text;
   Json number = Json::parse(text, nullptr, false);
   if (number.is_number_integer()) return number;
   throw Error(ExitCode::usage, fmt::format("--set {}: '{}' is no number", key, text));
@@ -140,18 +120,17 @@ void add_measuring(CLI::App& command, HostMeasuring& measuring, Invocation& invo
 
 CLI::App* add_host(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
-      app.add_subcommand("host", "Describe this machine, for `kiln select --host FILE` elsewhere");
+      add_below(app, "host", "Describe this machine, for `kiln select --host FILE` elsewhere",
+                "kiln host >node.json\n"
+                "kiln host --measure -f matrix/demo.json framework=pytorch >node.json\n"
+                "kiln host --set accelerators=nvidia:sm_90,nvidia:sm_90 --set mpi=openmpi@4.1.6 >node.json\n"
+                "kiln select --dsl job.json --host node.json");
   auto assignments = std::make_shared<std::vector<std::string>>();
   auto measuring = std::make_shared<HostMeasuring>();
   add_list(*command, "--set", *assignments, "KEY=VALUE",
            "override a detected value: driver=535.104.05, mpi=openmpi@4.1.6; lists "
            "with commas; an empty value removes the key");
   add_measuring(*command, *measuring, invocation);
-  command->footer(
-      "kiln host >node.json\n"
-      "kiln host --measure -f matrix/demo.json framework=pytorch >node.json\n"
-      "kiln host --set accelerators=nvidia:sm_90,nvidia:sm_90 --set mpi=openmpi@4.1.6 >node.json\n"
-      "kiln select --dsl job.json --host node.json");
   command->callback([assignments, measuring, &invocation] {
     HostDescription found = detect_host(invocation.files, invocation.cpus());
     if (auto measured = host_rates(*measuring, found, invocation)) found.rates = measured->host.rates;

@@ -84,8 +84,11 @@ void run_import(const ImportRequest& options, Invocation& invocation) {
 
 CLI::App* add_import(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ImportRequest>();
-  CLI::App* command = app.add_subcommand(
-      "import", "Make recipes and a matrix from existing Dockerfiles and Singularity definition files");
+  CLI::App* command = add_below(
+      app, "import", "Make recipes and a matrix from existing Dockerfiles and Singularity definition files",
+      "kiln import ~/containers -o imported\n"
+      "kiln import ~/containers --dry-run --format json\n"
+      "kiln import ~/containers --base ./base.sif=docker.io/library/ubuntu:22.04");
   add_value(*command, "folder", options->folder, "DIR", "folder of these files, with all folders below")
       ->required();
   add_value(*command, "-o,--output", options->output, "DIR", "new folder for recipes/ and matrix/")
@@ -100,10 +103,6 @@ CLI::App* add_import(CLI::App& app, Invocation& invocation) {
   add_choice(*command, "--format", options->format, {"text", "json"},
              "format of the report: text (remarks on stderr) or json (all on stdout)");
   command->add_flag("-n,--dry-run", options->dry_run, "print the report only");
-  command->footer(
-      "kiln import ~/containers -o imported\n"
-      "kiln import ~/containers --dry-run --format json\n"
-      "kiln import ~/containers --base ./base.sif=docker.io/library/ubuntu:22.04");
   command->callback([options, &invocation] { run_import(*options, invocation); });
   return command;
 }

@@ -242,7 +242,8 @@ void snapshots(const IndexOptions& options, Invocation& invocation) {
 
 CLI::App* add_index(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<IndexOptions>();
-  CLI::App* command = app.add_subcommand("index", "Show, roll back and repair the registry index");
+  CLI::App* command = add_below(app, "index", "Show, roll back and repair the registry index",
+                                "kiln index list\nkiln index show pytorch:2.6.0-distro-x86_64-trixie");
   command->require_subcommand(1);
   add_index_list(*command, invocation);
   CLI::App* showing = add_below(*command, "show", "Print all that the index has of one image, as JSON",
@@ -260,7 +261,6 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
   add_index_export(*command, invocation);
   add_index_demand(*command, invocation);
   add_index_fsck(*command, invocation);
-  command->footer("kiln index list\nkiln index show pytorch:2.6.0-distro-x86_64-trixie");
   return command;
 }
 

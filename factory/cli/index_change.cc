@@ -31,43 +31,15 @@ struct RollbackRequest {
   bool local = false;
 };
 
-// Images of the index by the registry that they are in.
-std::map<std::string, std::set<std::string>> names_by_registry(const Index& index) {
-  std::map<std::string, std::set<std::string>> names;
-  for (const IndexEntry& entry : index.entries())
-    if (!entry.image.published.registry.empty())
-      names[entry.image.published.registry].insert(entry.image.name());
-  return names;
-}
-
-// Whose tags stay as they are, and what to do about it.
-void say_others(const std::map<std::string, std::set<std::string>>& names, const std::string& followed,
-                const RollbackRequest& request) {
-  for (const auto& [registry, images] : names)
-    if (registry != followed)
-      say("{}: the tags of {} in this registry stay as they are; `kiln index rollback {} --to {}` moves "
-          "them\n",
-          registry, counted(images.size(), "image"), request.snapshot, registry);
-}
-
-void say_news(const RegistryNews& news) {
-  say("{}\n", news.pushed);
-  for (const std::string& part : news.mended) say("mended {}\n", part);
-  for (const std::string& part : news.lost) say("lost {}\n", part);
-  for (const std::string& tag : news.left) say("left {}\n", tag);
-  for (const std::string& alias : news.unclear) say("left {}\n", alias);
-  refuse_lost(news.lost);
-  refuse_left(news.left);
-  refuse_unclear(news.unclear);
-}
-
-// Tags of images that only came later still name them.
-void say_newer(const std::set<std::string>& before, const std::set<std::string>& now,
-               const std::string& registry) {
-  for (const std::string& name : before)
-    if (!now.contains(name))
-      say("{}: the tag of {} stays in the registry; the current snapshot does not have this image\n",
-          registry, name);
+// Tags that stay as they are, and what to do about them.
+void say_other_tags(const FollowingTags& tags, const std::string& followed, std::int64_t snapshot) {
+  for (const auto& [registry, images] : tags.others)
+    say("{}: the tags of {} in this registry stay as they are; `kiln index rollback {} --to {}` moves "
+        "them\n",
+        registry, counted(images, "image"), snapshot, registry);
+  for (const std::string& name : tags.newer)
+    say("{}: the tag of {} stays in the registry; the current snapshot does not have this image\n", followed,
+        name);
 }
 
 void follow_in_registry(const PublishPlace& place, std::int64_t number, Invocation& invocation) {
@@ -81,14 +53,15 @@ void follow_in_registry(const PublishPlace& place, std::int64_t number, Invocati
                     place.registry, number));
     throw;
   }
-  say_news(news);
+  tell_registry_news(news);
 }
 
 void roll_back(const RollbackRequest& request, Invocation& invocation) {
-  const PublishPlace place = request.local ? PublishPlace() : publish_place({request.to, "", ""}, invocation);
+  const PublishPlace place =
+      request.local ? PublishPlace() : chosen_place(site_place(invocation), {request.to, "", ""});
   const WriterLock lock = lock_state(invocation, "kiln index rollback");
   Index index = invocation.index(Index::Mode::write);
-  const auto before = names_by_registry(index);
+  const NamesByRegistry before = names_by_registry(index.entries());
   const std::int64_t number = index.rollback(request.snapshot, rfc3339(invocation.clock.unix_seconds()));
   show_sifs(invocation.state(), index);
   if (number == request.snapshot)
@@ -96,16 +69,10 @@ void roll_back(const RollbackRequest& request, Invocation& invocation) {
   else
     say("snapshot {} is current: snapshot {}, without what was retired since\n", number, request.snapshot);
   if (index.held()) say("it is held: nights publish nothing until `kiln index release`\n");
-  const auto now = names_by_registry(index);
   const std::string followed = place.registry.empty() ? "" : RegistryAddress::parse(place.registry).text();
-  say_others(now, followed, request);
-  if (followed.empty() || (!now.contains(followed) && !before.contains(followed))) return;
-  const auto in = [&](const auto& names) {
-    const auto found = names.find(followed);
-    return found == names.end() ? std::set<std::string>() : found->second;
-  };
-  say_newer(in(before), in(now), followed);
-  follow_in_registry(place, number, invocation);
+  const FollowingTags tags = following_tags(before, names_by_registry(index.entries()), followed);
+  say_other_tags(tags, followed, request.snapshot);
+  if (tags.move) follow_in_registry(place, number, invocation);
 }
 
 void release(Invocation& invocation) {

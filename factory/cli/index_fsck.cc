@@ -29,11 +29,9 @@ namespace kiln {
 namespace {
 
 struct RegistryFsck {
-  std::string registry;             // "registry.site:5000/ai"
-  std::size_t images = 0;           // of the index, that are in it
-  std::vector<std::string> mended;  // lost parts and tags that were pushed again
-  std::vector<std::string> lost;    // what it lacks
-  std::vector<std::string> left;    // tags that name other images
+  std::string registry;    // "registry.site:5000/ai"
+  std::size_t images = 0;  // of the index, that are in it
+  RegistryNews news;
 };
 
 // Looks at everything. `asked`: "" for the site's registry. `read`: blobs to their last byte. `repair`: what
@@ -56,28 +54,29 @@ RegistryFsck check_registry(const std::string& asked, bool read, bool repair, In
   else
     target.look_at_tags(index);
   const PushReport& report = target.report();
-  found.mended = report.mended;
-  found.lost = report.lost;
-  found.left = report.foreign;
+  found.news.mended = report.mended;
+  found.news.lost = report.lost;
+  found.news.foreign = report.foreign;
   return found;
 }
 
 Json to_json(const RegistryFsck& found) {
   return {{"registry", found.registry},
           {"images", found.images},
-          {"mended", found.mended},
-          {"lost", found.lost},
-          {"left", found.left}};
+          {"mended", found.news.mended},
+          {"lost", found.news.lost},
+          {"left", found.news.foreign}};
 }
 
 void print(const RegistryFsck& found) {
-  for (const std::string& part : found.mended) say("mended {}\n", part);
-  for (const std::string& part : found.lost) say("lost {}\n", part);
-  for (const std::string& tag : found.left) say("left {}\n", tag);
+  for (const std::string& part : found.news.mended) say("mended {}\n", part);
+  for (const std::string& part : found.news.lost) say("lost {}\n", part);
+  for (const std::string& tag : found.news.foreign) say("left {}\n", tag);
   say("{}: {} looked at: ", found.registry, counted(found.images, "image"));
-  if (found.lost.empty() && found.left.empty())
-    return say("{}\n", found.mended.empty() ? "nothing is lost" : "all of them are whole now");
-  say("{} lost, {} left\n", counted(found.lost.size(), "part"), counted(found.left.size(), "tag"));
+  if (found.news.lost.empty() && found.news.foreign.empty())
+    return say("{}\n", found.news.mended.empty() ? "nothing is lost" : "all of them are whole now");
+  say("{} lost, {} left\n", counted(found.news.lost.size(), "part"),
+      counted(found.news.foreign.size(), "tag"));
 }
 
 // "registry.site:5000/ai, registry.other": those that images of the index are in; "" where there are none.
@@ -214,8 +213,7 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
     const RegistryFsck there = check_registry(request.registry, request.deep, request.repair, invocation);
     json["registry"] = to_json(there);
     if (!is_json) print(there);
-    if (!there.left.empty()) invocation.exit_code = ExitCode::locked;
-    if (!there.lost.empty()) invocation.exit_code = ExitCode::network;
+    if (const ExitCode code = exit_code_of(there.news); code != ExitCode::ok) invocation.exit_code = code;
   } else if (!is_json && (index_damage.empty() || request.repair)) {
     const std::string registries = registries_of_index(invocation);
     if (!registries.empty()) say("{}: not looked at (--registry looks)\n", registries);

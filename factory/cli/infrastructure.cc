@@ -19,19 +19,7 @@
 namespace kiln {
 namespace {
 
-struct InfrastructureOptions {
-  std::vector<std::string> files;
-  std::string name;
-  std::int64_t snapshot = 0;
-  bool json = false;
-};
-
-std::vector<SiteDocument> infrastructures_of(const InfrastructureOptions& options,
-                                             const Invocation& invocation) {
-  return kept_documents(SiteKind::infrastructure, options.snapshot, invocation);
-}
-
-void run_import(const InfrastructureOptions& options, Invocation& invocation) {
+void run_import(const SiteDocumentOptions& options, Invocation& invocation) {
   std::vector<SiteDocument> documents = read_site_files({options.files, {}, {}}, invocation.files);
   const std::size_t count = documents.size();
   const std::int64_t snapshot =
@@ -46,8 +34,8 @@ void run_import(const InfrastructureOptions& options, Invocation& invocation) {
               did_you_mean(name, names));
 }
 
-void run_remove(const InfrastructureOptions& options, Invocation& invocation) {
-  const auto known = infrastructures_of(options, invocation);
+void run_remove(const SiteDocumentOptions& options, Invocation& invocation) {
+  const auto known = kept_documents(SiteKind::infrastructure, options.snapshot, invocation);
   if (std::none_of(known.begin(), known.end(),
                    [&](const SiteDocument& one) { return one.name == options.name; }))
     unknown_infrastructure(options.name, known);
@@ -58,8 +46,8 @@ void run_remove(const InfrastructureOptions& options, Invocation& invocation) {
   say("snapshot {}: {} removed\n", snapshot, options.name);
 }
 
-void run_list(const InfrastructureOptions& options, Invocation& invocation) {
-  const auto documents = infrastructures_of(options, invocation);
+void run_list(const SiteDocumentOptions& options, Invocation& invocation) {
+  const auto documents = kept_documents(SiteKind::infrastructure, options.snapshot, invocation);
   if (options.json) {
     Json list = Json::array();
     for (const SiteDocument& one : documents) list.push_back(Json::parse(one.document));
@@ -80,14 +68,14 @@ void run_list(const InfrastructureOptions& options, Invocation& invocation) {
   print_text(table.text());
 }
 
-void run_show(const InfrastructureOptions& options, Invocation& invocation) {
-  const auto known = infrastructures_of(options, invocation);
+void run_show(const SiteDocumentOptions& options, Invocation& invocation) {
+  const auto known = kept_documents(SiteKind::infrastructure, options.snapshot, invocation);
   for (const SiteDocument& one : known)
     if (one.name == options.name) return print_json(Json::parse(one.document));
   unknown_infrastructure(options.name, known);
 }
 
-void run_detect(const InfrastructureOptions& options, Invocation& invocation) {
+void run_detect(const SiteDocumentOptions& options, Invocation& invocation) {
   MachineAnswers answers;
   answers.nodes = invocation.output_of({"scontrol", "--oneliner", "show", "node"}).value_or("");
   answers.partitions = invocation.output_of({"scontrol", "--oneliner", "show", "partition"}).value_or("");
@@ -108,14 +96,13 @@ void run_detect(const InfrastructureOptions& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_infrastructure(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<InfrastructureOptions>();
+  auto options = std::make_shared<SiteDocumentOptions>();
   CLI::App* command =
-      app.add_subcommand("infrastructure", "Keep the machines that jobs go to in the registry index");
+      add_below(app, "infrastructure", "Keep the machines that jobs go to in the registry index",
+                "kiln infrastructure detect --name hlrs >hlrs.json\n"
+                "kiln infrastructure import hlrs.json\n"
+                "kiln job --dsl job.json --infrastructure hlrs");
   command->require_subcommand(1);
-  command->footer(
-      "kiln infrastructure detect --name hlrs >hlrs.json\n"
-      "kiln infrastructure import hlrs.json\n"
-      "kiln job --dsl job.json --infrastructure hlrs");
   CLI::App* importing = add_below(*command, "import", "Import infrastructures, as a new snapshot",
                                   "kiln infrastructure import cluster.json");
   add_value(*importing, "files", options->files, "FILE",

@@ -17,9 +17,6 @@
 
 namespace kiln {
 
-// Generated from templates/* by cmake/embed.cmake.
-std::map<std::string_view, std::string_view> embedded_templates();
-
 namespace {
 
 using Values = std::map<std::string, std::string>;
@@ -284,8 +281,11 @@ void init_site(Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_init(CLI::App& app, Invocation& invocation) {
-  CLI::App* command =
-      app.add_subcommand("init", "Write a commented template: a recipe, a matrix or a site file");
+  CLI::App* command = add_below(app, "init", "Write a commented template: a recipe, a matrix or a site file",
+                                "kiln init recipe library/blis\n"
+                                "kiln init matrix mine\n"
+                                "\n"
+                                "Existing files are never overwritten: exit code 2, and nothing is written.");
   command->require_subcommand(1);
   auto start = std::make_shared<RecipeOptions>();
   CLI::App* recipe =
@@ -311,11 +311,6 @@ CLI::App* add_init(CLI::App& app, Invocation& invocation) {
   add_below(*command, "site", "Write site.json: engine, launcher, limits of this machine or centre",
             "kiln init site")
       ->callback([&invocation] { init_site(invocation); });
-  command->footer(
-      "kiln init recipe library/blis\n"
-      "kiln init matrix mine\n"
-      "\n"
-      "Existing files are never overwritten: exit code 2, and nothing is written.");
   return command;
 }
 

@@ -149,7 +149,12 @@ void run_inspect(const InspectOptions& options, Invocation& invocation) {
 
 CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App* command = app.add_subcommand("inspect", "Show an image's metadata and its content");
+  CLI::App* command =
+      add_below(app, "inspect", "Show an image's metadata and its content",
+                "kiln inspect pytorch:2.6.0-distro-x86_64-trixie\n"
+                "kiln inspect pytorch:2.6.0-distro-x86_64-trixie --evidence --target broadwell\n"
+                "kiln inspect pytorch:2.6.0-distro-x86_64-trixie --sbom spdx >pytorch.spdx.json\n"
+                "kiln inspect dir:/opt/software --evidence --target zen3");
   add_value(
       *command, "image", options->image, "IMAGE",
       "a tag of the index, oci:DIR[:TAG], oci-archive:FILE, docker-archive:FILE, docker://REFERENCE, or "
@@ -176,11 +181,6 @@ CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
   add_value(*command, "--jobs", options->jobs, "N", "scanning threads (default: one for each processor)");
   command->add_flag("--files", options->files, "also list the findings of every file");
   add_format_option(*command, options->format);
-  command->footer(
-      "kiln inspect pytorch:2.6.0-distro-x86_64-trixie\n"
-      "kiln inspect pytorch:2.6.0-distro-x86_64-trixie --evidence --target broadwell\n"
-      "kiln inspect pytorch:2.6.0-distro-x86_64-trixie --sbom spdx >pytorch.spdx.json\n"
-      "kiln inspect dir:/opt/software --evidence --target zen3");
   command->callback([options, &invocation] { run_inspect(*options, invocation); });
   return command;
 }

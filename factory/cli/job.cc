@@ -185,8 +185,10 @@ void write_job(const JobCommandOptions& options, Invocation& invocation) {
 
 CLI::App* add_job(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<JobCommandOptions>();
-  CLI::App* command =
-      app.add_subcommand("job", "Write the job script of a DSL document, with its best image");
+  CLI::App* command = add_below(app, "job", "Write the job script of a DSL document, with its best image",
+                                "kiln job --dsl job.json >job.sh && sbatch job.sh\n"
+                                "kiln job --dsl job.json --infrastructure cluster.json -o job.sh\n"
+                                "kiln job --dsl - --scheduler slurm --json <job.json");
   add_value(*command, "--dsl", options->dsl, "FILE", "DSL document, - for stdin")->required();
   add_value(*command, "--infrastructure", options->infrastructure, "NAME|FILE",
             "the machines that the job goes to: a file, or a name in matrix/infrastructures or in the index "
@@ -212,10 +214,6 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation) {
                     "also choose images that fail a test that their recipes now have");
   command->add_flag("--lenient", options->lenient, "report an unknown key as a note instead of an error");
   command->add_flag("--json", options->json, "print the deployment and its scripts as JSON");
-  command->footer(
-      "kiln job --dsl job.json >job.sh && sbatch job.sh\n"
-      "kiln job --dsl job.json --infrastructure cluster.json -o job.sh\n"
-      "kiln job --dsl - --scheduler slurm --json <job.json");
   command->callback([options, &invocation] { write_job(*options, invocation); });
   return command;
 }

@@ -247,8 +247,15 @@ void run_lint(const LintOptions& options, Invocation& invocation) {
 
 CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LintOptions>();
-  CLI::App* command = app.add_subcommand(
-      "lint", "Find known mistakes in recipes, matrices, Dockerfiles and definition files");
+  CLI::App* command =
+      add_below(app, "lint", "Find known mistakes in recipes, matrices, Dockerfiles and definition files",
+                "kiln lint\n"
+                "kiln lint recipes/library/blis --fix --dry-run\n"
+                "kiln lint -f matrix/demo.json --format sarif >lint.sarif\n"
+                "kiln lint --explain KL012\n"
+                "\n"
+                "Exit code 0: no findings; 1: findings; 3: a file could not be read.\n"
+                "A comment allows one finding: # kiln-lint: ignore KL012 reason");
   add_value(*command, "paths", options->paths, "FILE|DIR",
             "files or folders (default: the folders recipes and matrix, and the site file in use)");
   add_list(*command, "-f,--file", options->matrices, "FILE",
@@ -267,14 +274,6 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
       ->add_flag("-n,--dry-run", options->dry_run,
                  "with --fix: print the changes as a diff, and change nothing")
       ->needs("--fix");
-  command->footer(
-      "kiln lint\n"
-      "kiln lint recipes/library/blis --fix --dry-run\n"
-      "kiln lint -f matrix/demo.json --format sarif >lint.sarif\n"
-      "kiln lint --explain KL012\n"
-      "\n"
-      "Exit code 0: no findings; 1: findings; 3: a file could not be read.\n"
-      "A comment allows one finding: # kiln-lint: ignore KL012 reason");
   command->callback([options, &invocation] { run_lint(*options, invocation); });
   return command;
 }

@@ -7,7 +7,6 @@
 
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/lock_sources.h"
 #include "factory/cli/lock_use.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
@@ -28,11 +27,17 @@ struct LockOptions {
   bool dry_run = false;
 };
 
+// A lockfile has all that the cells need: without a broken cell's needs it would lose what an earlier one
+// pins.
+void refuse_broken(const BuildPlan& plan) {
+  if (plan.broken() == 0) return;
+  BrokenCell cell = plan.broken(0);
+  throw cell.why.while_doing(fmt::format("planning {} for the lockfile", cell.request.id));
+}
+
 PolicyUpdate new_lock(const LockOptions& options, const Catalogue& catalogue,
                       const std::optional<Lockfile>& previous, Invocation& invocation) {
-  if (options.by_policy)
-    return update_for_night(catalogue, previous, invocation.site().update, invocation.clock.unix_seconds(),
-                            invocation);
+  if (options.by_policy) return update_by_site_policy(catalogue, previous, invocation);
   refuse_broken(catalogue.plan);
   LockAsker asker(invocation);
   const LockNeeds needs = lock_needs(catalogue.plan.resolution(), catalogue.recipes);
@@ -84,10 +89,9 @@ void note_problems(const UpstreamNews& news, Invocation& invocation) {
 
 // Newer versions of upstream, for a person to take: nothing is written.
 void show_upstream(const LockOptions& options, const Catalogue& catalogue, Invocation& invocation) {
-  UpdatePolicy policy = invocation.site().update;
-  if (policy.proposals == 0)
-    policy.proposals = std::numeric_limits<int>::max();  // whoever asks wants to know
-  const UpstreamNews news = ask_upstream(catalogue, policy, invocation.clock.unix_seconds(), invocation);
+  const int wished = invocation.site().update.proposals;  // 0: a night asks nobody, but a person does
+  const int most = wished == 0 ? std::numeric_limits<int>::max() : wished;
+  const UpstreamNews news = ask_upstream(catalogue, most, invocation);
   note_problems(news, invocation);
   if (options.format == "json") return print_json(to_json(news));
   for (const Proposal& proposal : news.proposals.shown)
@@ -101,8 +105,7 @@ std::string name_of(const Proposal& proposal) { return proposal.component + "@" 
 
 // Writes proposals into their recipes: the first line of a change that a person makes.
 void take_proposals(const LockOptions& options, const Catalogue& catalogue, Invocation& invocation) {
-  const UpdatePolicy all{.proposals = std::numeric_limits<int>::max()};
-  const UpstreamNews news = ask_upstream(catalogue, all, invocation.clock.unix_seconds(), invocation);
+  const UpstreamNews news = ask_upstream(catalogue, std::numeric_limits<int>::max(), invocation);
   note_problems(news, invocation);
   std::vector<std::string> known;
   for (const Proposal& proposal : news.proposals.shown) known.push_back(name_of(proposal));
@@ -149,8 +152,12 @@ void run_lock(const LockOptions& options, Invocation& invocation) {
 
 CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LockOptions>();
-  CLI::App* command =
-      app.add_subcommand("lock", "Pin base digests, package archives and sources in a lockfile");
+  CLI::App* command = add_below(app, "lock", "Pin base digests, package archives and sources in a lockfile",
+                                "kiln lock -f matrix/demo.json\n"
+                                "kiln lock -f matrix/demo.json --update debian -n\n"
+                                "kiln lock -f matrix/demo.json --by-policy -n\n"
+                                "kiln lock -f matrix/demo.json --upstream\n"
+                                "kiln build -f matrix/demo.json --locked");
   add_value(*command, "-f,--file", options->matrix, "FILE", "matrix file")->required();
   add_value(*command, "-o,--output", options->output, "LOCK",
             "lockfile to write (default: FILE with .lock.json)");
@@ -165,12 +172,6 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
            "write this proposed version into its recipe, for you to complete; may be repeated");
   command->add_flag("-n,--dry-run", options->dry_run, "print the changes, and write nothing");
   add_format_option(*command, options->format);
-  command->footer(
-      "kiln lock -f matrix/demo.json\n"
-      "kiln lock -f matrix/demo.json --update debian -n\n"
-      "kiln lock -f matrix/demo.json --by-policy -n\n"
-      "kiln lock -f matrix/demo.json --upstream\n"
-      "kiln build -f matrix/demo.json --locked");
   command->callback([command, options, &invocation] {
     refuse_together(*command, "--by-policy", "--update");
     for (const char* asks : {"--upstream", "--take"})

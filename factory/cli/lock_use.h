@@ -1,11 +1,16 @@
-// The lockfile as commands that plan use it: found beside the matrix, checked against what the plan needs.
+// The lockfile as commands use it: found beside the matrix, checked against what the plan needs, and made
+// anew of what registries, package archives and repositories say.
 #pragma once
 
 #include <optional>
 
 #include "factory/cli/invocation.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/oci/image_digest.h"
+#include "factory/plan/lock_policy.h"
 #include "factory/plan/lock_update.h"
 #include "factory/recipe/lockfile.h"
+#include "factory/run/commit_history.h"
 
 namespace kiln {
 
@@ -19,5 +24,29 @@ std::optional<Lockfile> find_lockfile(const fs::path& matrix, const Invocation& 
 // What is needed beyond the lockfile: warnings, or with --locked an error each and Error(locked).
 void check_lock(const LockNeeds& needs, const Lockfile& lock, const std::string& matrix,
                 Invocation& invocation);
+
+// Asks each thing once, and keeps what it fetched while it lives.
+class LockAsker {
+ public:
+  explicit LockAsker(Invocation& invocation);
+  // Dated by the clock. REQUIRES: this and the invocation outlive them.
+  LockSources sources();
+
+ private:
+  std::string ask_archive(const LockNeed& need, const std::string& architecture);
+
+  Invocation& invocation_;
+  Site site_;
+  TemporaryFolder fetched_;
+  RegistryReader registry_;
+  CommitHistory history_;
+};
+
+// The lockfile that a night begins with, by the site's policy: nothing is written. With --locked entries
+// neither come nor go; with broken cells none goes. Throws Error(interrupted) alone: what cannot be asked is
+// among the problems, and keeps its pin. `previous`: nullopt without one. REQUIRES: the catalogue was planned
+// under it.
+PolicyUpdate update_by_site_policy(const Catalogue& catalogue, const std::optional<Lockfile>& previous,
+                                   Invocation& invocation);
 
 }  // namespace kiln

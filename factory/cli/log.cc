@@ -92,16 +92,15 @@ void run_log(const CLI::App& command, const LogOptions& options, Invocation& inv
 
 CLI::App* add_log(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LogOptions>();
-  CLI::App* command = app.add_subcommand(
-      "log", "Print the log of the step that failed in the last build of a cell, else of its last step");
+  CLI::App* command = add_below(
+      app, "log", "Print the log of the step that failed in the last build of a cell, else of its last step",
+      "kiln log -f matrix/demo.json framework=jax\n"
+      "kiln log -f matrix/demo.json 'pytorch-2.6*' --step 'test *'\n"
+      "kiln log -f matrix/demo.json --list");
   add_cell_options(*command, *options);
   add_value(*command, "--step", options->step, "STEP",
             "print the log of this step, test or image: the beginning of its key, or a glob over its title");
   command->add_flag("--list", options->list, "list the logs and their paths");
-  command->footer(
-      "kiln log -f matrix/demo.json framework=jax\n"
-      "kiln log -f matrix/demo.json 'pytorch-2.6*' --step 'test *'\n"
-      "kiln log -f matrix/demo.json --list");
   command->callback([options, command, &invocation] { run_log(*command, *options, invocation); });
   return command;
 }

@@ -139,12 +139,12 @@ struct Options {
 
 CLI::App* add_man(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("man", "Print the manual page of a command, or write all of them");
+  CLI::App* command = add_below(app, "man", "Print the manual page of a command, or write all of them",
+                                "kiln man plan | man -l -\nkiln man -o /usr/local/share/man/man1");
   add_value(*command, "command", options->words, "COMMAND",
             "a command such as plan, or index list (default: kiln itself)");
   add_value(*command, "-o,--output", options->folder, "DIR",
             "write the pages of all commands into this folder");
-  command->footer("kiln man plan | man -l -\nkiln man -o /usr/local/share/man/man1");
   command->callback([options, &app, &invocation] {
     if (options->folder.empty()) {
       print_bytes(page(find_command(app, options->words)));

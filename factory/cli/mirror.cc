@@ -148,18 +148,17 @@ void run_mirror(const MirrorOptions& options, Invocation& invocation) {
 
 CLI::App* add_mirror(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<MirrorOptions>();
-  CLI::App* command = app.add_subcommand(
-      "mirror", "Fetch everything that a catalogue needs into a folder, for builds without a network");
+  CLI::App* command = add_below(
+      app, "mirror", "Fetch everything that a catalogue needs into a folder, for builds without a network",
+      "kiln mirror -f matrix/demo.json /srv/kiln-mirror\n"
+      "kiln mirror --check /srv/kiln-mirror\n"
+      "kiln build -f matrix/demo.json --offline --mirror /srv/kiln-mirror");
   add_value(*command, "folder", options->folder, "DIR", "folder to fill")->required();
   add_cell_options(*command, *options);
   command->get_option("--file")->required(false);
   command->add_flag("--check", options->check,
                     "read all files, report missing and damaged ones, and fetch nothing");
   add_format_option(*command, options->format);
-  command->footer(
-      "kiln mirror -f matrix/demo.json /srv/kiln-mirror\n"
-      "kiln mirror --check /srv/kiln-mirror\n"
-      "kiln build -f matrix/demo.json --offline --mirror /srv/kiln-mirror");
   command->callback([options, &invocation] { run_mirror(*options, invocation); });
   return command;
 }

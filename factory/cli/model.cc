@@ -7,12 +7,12 @@
 
 #include "factory/base/reading.h"
 #include "factory/bench/speed_records.h"
+#include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
 #include "factory/record/host.h"
-#include "factory/run/kept_runs.h"
 #include "registry/model/model_check.h"
 
 namespace kiln {
@@ -27,17 +27,7 @@ struct ModelRequest {
 };
 
 std::vector<SpeedRecord> records_for(const ModelRequest& request, Invocation& invocation) {
-  const std::int64_t now = invocation.clock.unix_seconds();
-  constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
-  std::vector<BenchRun> runs;
-  for (const std::string& file : request.files)
-    for (BenchRun& run : runs_from_json(read_document(invocation.files, file, kLimits).root(), now))
-      runs.push_back(std::move(run));
-  if (request.files.empty()) {
-    const StatePaths state = invocation.state();
-    runs = KeptRuns(state, invocation.files).all();
-  }
-  ModelRecords found = speed_records(runs);
+  ModelRecords found = speed_records(read_runs_of(request.files, invocation));
   for (const std::string& line : found.left_out) invocation.note("note: left out: " + line);
   return std::move(found.records);
 }
@@ -147,8 +137,11 @@ CLI::App* add_verb(CLI::App& command, const std::shared_ptr<ModelRequest>& reque
 
 CLI::App* add_model(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<ModelRequest>();
-  CLI::App* command =
-      app.add_subcommand("model", "Learn from measured runs, and predict what was not measured");
+  CLI::App* command = add_below(
+      app, "model", "Learn from measured runs, and predict what was not measured",
+      "kiln model check\n"
+      "kiln model fit --runs runs.json\n"
+      "kiln model predict --workload mnist-cnn --set framework=pytorch --set version='pytorch 2.6.0'");
   command->require_subcommand(1);
   add_verb(*command, request, invocation, "fit",
            "Fit the model, and name the features that it uses and leaves out",
@@ -166,10 +159,6 @@ CLI::App* add_model(CLI::App& app, Invocation& invocation) {
   add_value(*predict, "--host", request->host, "FILE", "host description (default: this host)");
   add_list(*predict, "--set", request->features, "FEATURE=VALUE",
            "a feature of the image, or another one: framework=pytorch; may be repeated");
-  command->footer(
-      "kiln model check\n"
-      "kiln model fit --runs runs.json\n"
-      "kiln model predict --workload mnist-cnn --set framework=pytorch --set version='pytorch 2.6.0'");
   return command;
 }
 

@@ -125,8 +125,12 @@ void run_module(const ModuleOptions& options, Invocation& invocation) {
 
 CLI::App* add_module(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ModuleOptions>();
-  CLI::App* command = app.add_subcommand(
-      "module", "Write the files with which a cluster offers images as modules, with wrappers of programs");
+  CLI::App* command =
+      add_below(app, "module",
+                "Write the files with which a cluster offers images as modules, with wrappers of programs",
+                "kiln module pytorch:2.6.0-distro-x86_64-trixie -o /apps/kiln\n"
+                "kiln module pytorch.sif --name pytorch/2.6.0 --program python3 -o /apps/kiln\n"
+                "module use /apps/kiln/lmod && module load pytorch/2.6.0");
   add_value(*command, "image", options->images, "IMAGE",
             "a tag of the index, a SIF file, or a reference such as docker://HOST/NAME:TAG; may be "
             "repeated")
@@ -145,10 +149,6 @@ CLI::App* add_module(CLI::App& app, Invocation& invocation) {
       ->type_name("VENDOR");
   add_list(*command, "--bind", options->binds, "DIR",
            "folder of the host that the programs see; may be repeated");
-  command->footer(
-      "kiln module pytorch:2.6.0-distro-x86_64-trixie -o /apps/kiln\n"
-      "kiln module pytorch.sif --name pytorch/2.6.0 --program python3 -o /apps/kiln\n"
-      "module use /apps/kiln/lmod && module load pytorch/2.6.0");
   command->callback([options, &invocation] { run_module(*options, invocation); });
   return command;
 }

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "factory/app/night_agenda.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/night_work.h"
-#include "factory/night/budget.h"
 #include "factory/run/plan_forecast.h"
 #include "factory/run/suitable_cell.h"
 #include "factory/state/cell_status.h"
@@ -14,18 +12,12 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kMostQuestions = 100;  // unmet ones, those asked most
-
 // The cells that would answer what was asked and had no good answer, and how often it was asked.
 std::map<std::uint32_t, std::uint64_t> asked_cells(const Catalogue& catalogue, const Index* index,
                                                    Invocation& invocation) {
   std::map<std::uint32_t, std::uint64_t> asked;
-  std::vector<Demand> unmet = read_demand(invocation.state().root());
-  std::erase_if(unmet, [](const Demand& one) { return one.outcome == Demand::Outcome::answered; });
+  const std::vector<Demand> unmet = unmet_demand(read_demand(invocation.state().root()));
   if (unmet.empty()) return asked;
-  std::stable_sort(unmet.begin(), unmet.end(),
-                   [](const Demand& a, const Demand& b) { return a.count > b.count; });
-  if (unmet.size() > kMostQuestions) unmet.resize(kMostQuestions);
   const std::vector<IndexEntry> published = index != nullptr ? index->entries() : std::vector<IndexEntry>();
   const auto named = invocation.graph_compilers({});
   const std::set<std::string> compilers(named.begin(), named.end());
@@ -67,7 +59,7 @@ class NightBuilder {
       if (night_.report.interrupted || !night_.report.stopped.empty()) break;
       build(round, agenda.has_no_end ? 0 : end);
     }
-    if (invocation_.clock.unix_seconds() >= end) forgive(night_.report);
+    if (invocation_.clock.unix_seconds() >= end) night_.no_time.merge(not_reached(night_.report));
   }
 
  private:
@@ -93,20 +85,10 @@ class NightBuilder {
     if (index)
       for (const IndexEntry& entry : index->entries()) published.insert(entry.image.name());
     const auto asked = asked_cells(catalogue_, index ? &*index : nullptr, invocation_);
-    std::vector<AgendaItem> candidates;
-    for (std::uint32_t image : lacking_) {
-      auto found = asked.find(image);
-      const bool is_stale = published.contains(plan_.image(image).reference());
-      candidates.push_back({image,
-                            is_stale               ? BudgetTurn::stale
-                            : found != asked.end() ? BudgetTurn::asked
-                                                   : BudgetTurn::never,
-                            found == asked.end() ? 0 : found->second});
-    }
     const std::vector<PastRun> history = read_history(state_.history());
     const int jobs = jobs_of(terms_.jobs, site_, invocation_.environment);
-    return agenda_of(std::move(candidates), static_cast<double>(terms_.budget.count()),
-                     [&](const ImageNumbers& images) {
+    return agenda_of(agenda_items(plan_, lacking_, asked, published),
+                     static_cast<double>(terms_.budget.count()), [&](const ImageNumbers& images) {
                        const auto left = forecast_of(plan_, images, names_, history, jobs).left(0);
                        return left ? left->seconds : 0;
                      });
@@ -114,21 +96,8 @@ class NightBuilder {
 
   void build(const ImageNumbers& images, std::int64_t no_step_after = 0) {
     if (images.empty()) return;
-    BuildReport report =
-        build_images(catalogue_, images, {terms_.jobs, false, no_step_after}, site_, invocation_);
-    std::move(report.images.begin(), report.images.end(), std::back_inserter(night_.report.images));
-    night_.report.steps_run += report.steps_run;
-    night_.report.steps_fetched += report.steps_fetched;
-    for (const ForgedStep& step : report.forged) night_.report.add(step);
-    night_.report.seconds += report.seconds;
-    night_.report.interrupted |= report.interrupted;
-    if (!report.stopped.empty()) night_.report.stopped = report.stopped;
-  }
-
-  // What was not reached when the time was up.
-  void forgive(const BuildReport& report) {
-    for (const ImageOutcome& image : report.images)
-      if (image.outcome == Outcome::not_reached) night_.no_time.insert(image.id);
+    add_round(night_.report,
+              build_images(catalogue_, images, {terms_.jobs, false, no_step_after}, site_, invocation_));
   }
 
   const Catalogue& catalogue_;

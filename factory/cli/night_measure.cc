@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "factory/app/night_measuring.h"
 #include "factory/base/text.h"
 #include "factory/bench/conditions.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/night_work.h"
-#include "factory/cli/ready_workload.h"
 #include "factory/engine/architecture.h"
-#include "factory/night/measuring.h"
-#include "factory/night/night_gains.h"
 #include "factory/oci/registry_call.h"
 #include "factory/plan/cell_patterns.h"
 #include "registry/select/cpu_code.h"
@@ -19,14 +18,7 @@
 namespace kiln {
 namespace {
 
-constexpr int kLooks = 3;  // at the load of the machine, before each session
 constexpr std::chrono::seconds kLook{1}, kBetweenLooks{2};
-
-// A session, and the workload that its images run.
-struct PlannedSession {
-  const SuiteWorkload* workload;
-  MeasureSession session;
-};
 
 class NightMeasurer {
  public:
@@ -81,9 +73,7 @@ class NightMeasurer {
         done_.remarks.push_back(fmt::format(
             "not measured: {} in images of {}, which have no stock image here", workload.name, group));
     }
-    std::stable_sort(agenda.begin(), agenda.end(), [](const PlannedSession& a, const PlannedSession& b) {
-      return a.session.need < b.session.need;
-    });
+    sort_by_need(agenda);
     return agenda;
   }
 
@@ -103,7 +93,8 @@ class NightMeasurer {
       one.is_stock = is_stock(image.spec(), catalogue_.recipes);
       one.claims = claims_gain(record);
       one.measurements = entry->second.measurements;
-      remember(image.id(), place, one);
+      if (const auto known = before_.find(image.id()); known != before_.end())
+        remember(*known->second, place, one);
       found.push_back(std::move(one));
     }
     return found;
@@ -126,33 +117,17 @@ class NightMeasurer {
            has_accelerators && setup_.files.exists(state_.step(image.spec().last_step().key));
   }
 
-  // What the last night knew of the image on this machine, perhaps of other bits.
-  void remember(const std::string& cell, const MeasurePlace& place, MeasureCandidate& one) const {
-    const auto found = before_.find(cell);
-    if (found == before_.end()) return;
-    const std::string machine = gain_place("", place.host);
-    for (const auto& [where, gain] : found->second->gains) {
-      if (!where.ends_with(machine)) continue;
-      const std::string speed = where.substr(0, where.size() - machine.size());
-      if (!is_speed_of(speed, place.workload, place.ranks, place.with_data)) continue;
-      one.was_known = true;
-      one.fell_back = one.fell_back || gain.fell != 0;
-    }
-  }
-
   // --- the machine
 
-  // Processors that other processes keep busy at every look; 0: the machine is quiet.
   double others_busy() {
-    double busy = 0;
-    for (int look = 0; look < kLooks; ++look) {
-      if (look > 0) wait_unless_interrupted(kBetweenLooks);
+    bool is_first = true;
+    const auto look = [&] {
+      if (!std::exchange(is_first, false)) wait_unless_interrupted(kBetweenLooks);
       const std::string before = setup_.files.read("/proc/stat").value_or("");
       wait_unless_interrupted(kLook);
-      busy = processor_use(before, setup_.files.read("/proc/stat").value_or("")).busy;
-      if (!is_under_load(busy, static_cast<int>(processors()))) return 0;
-    }
-    return busy;
+      return processor_use(before, setup_.files.read("/proc/stat").value_or("")).busy;
+    };
+    return busy_at_every_look(look, static_cast<int>(processors()));
   }
 
   // --- the runs
@@ -166,9 +141,7 @@ class NightMeasurer {
     work.again = true;  // the stock image takes its turns, too
     if (terms_.on_busy_machine) work.repeats = 0;
     work.no_round_after = end;
-    const std::string what =
-        fmt::format("{} in {} of {} ({})", workload.name, counted(planned.session.images.size(), "image"),
-                    planned.session.group, name_of(planned.session.need));
+    const std::string what = text_of(planned);
     invocation_.exit_code = ExitCode::ok;
     try {
       const std::vector<BenchRow> rows = bench_.run(work, planned.session.images);
@@ -187,23 +160,15 @@ class NightMeasurer {
     return without_controls(text.substr(0, text.find('\n')));
   }
 
-  // Rounds may be cut off by the end of the budget, or left out because other processes disturbed them.
   void add_remarks(const std::vector<BenchRow>& rows, const std::string& what) {
-    int least = kProvingRounds;
+    int least = rows.empty() ? 0 : kProvingRounds;
     for (const BenchRow& row : rows) least = std::min(least, row.measurement.rounds);
-    if (rows.empty()) least = 0;
-    if (least < kProvingRounds)
-      done_.remarks.push_back(
-          fmt::format("{}: {} of {} rounds count: the next night goes on", what, least, kProvingRounds));
+    if (std::string remark = rounds_remark(least, what); !remark.empty())
+      done_.remarks.push_back(std::move(remark));
   }
 
   void leave(const std::vector<PlannedSession>& agenda, std::size_t from, const std::string& why) {
-    std::map<std::string, std::size_t> images;  // by workload
-    for (std::size_t i = from; i < agenda.size(); ++i)
-      images[agenda[i].workload->name] += agenda[i].session.images.size();
-    for (const auto& [workload, count] : images)
-      done_.remarks.push_back(fmt::format("not measured: {} in {}: {}; the next night goes on", workload,
-                                          counted(count, "image"), why));
+    for (std::string& remark : left_remarks(agenda, from, why)) done_.remarks.push_back(std::move(remark));
   }
 
   const Catalogue& catalogue_;

@@ -1,11 +1,12 @@
-#include "factory/cli/night_run.h"
 
 #include <fmt/format.h>
 
 #include <numeric>
 
+#include "factory/app/collection.h"
 #include "factory/app/heard_warnings.h"
 #include "factory/app/night_course.h"
+#include "factory/app/night_lock.h"
 #include "factory/app/night_settling.h"
 #include "factory/base/text.h"
 #include "factory/cli/collection.h"
@@ -13,6 +14,7 @@
 #include "factory/cli/night_work.h"
 #include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
+#include "factory/cli/upstream.h"
 #include "factory/collect/collection_due.h"
 #include "factory/night/lease.h"
 #include "factory/night/night_files.h"
@@ -40,8 +42,27 @@ class NightProgram : public NightParts {
   NightProgram& operator=(const NightProgram&) = delete;
   ~NightProgram() override { invocation_.heard = nullptr; }
 
+  // Without a lockfile nothing is pinned, and upstream alone is asked.
   std::vector<LockChange> move_lockfile(LockNews& news) override {
-    return update_lock_for_night(request_.matrix, news, invocation_);
+    const std::optional<Lockfile> checked_out = find_lockfile(request_.matrix, invocation_);
+    std::optional<NightLock> lock;
+    if (checked_out)
+      lock.emplace(NightLockPlace{checked_out->file, fs::path(request_.matrix).stem().string(), state_,
+                                  invocation_.files},
+                   [this](const std::string& line) { invocation_.note(line); });
+    const Catalogue catalogue = invocation_.plan(request_.matrix, lock ? &*lock->previous() : nullptr);
+    PolicyUpdate update;
+    if (lock) {
+      update = update_by_site_policy(catalogue, lock->previous(), invocation_);
+      add_news(update, news);
+      lock->write(update.lock);
+    }
+    if (const int most = site_.update.proposals; most > 0) {
+      const UpstreamNews upstream = ask_upstream(catalogue, most, invocation_);
+      add_news(upstream, news);
+      remember_proposals(upstream.proposals.memory, invocation_);
+    }
+    return std::move(update.changes);
   }
 
   const BuildPlan& plan(std::vector<std::string>& remarks) override {
@@ -63,19 +84,17 @@ class NightProgram : public NightParts {
     const BuildPlan& plan = catalogue_->plan;
     const PublicationMark mark(plan, state_, invocation_.files, invocation_.clock);
     const bool is_local = request_.place.registry.empty();
-    if (is_local && is_all_up_to_date_ && mark.is_valid()) return publication_of(false, {});
+    if (is_local && is_all_up_to_date_ && mark.is_valid()) return {};
     ChosenCells all;
     all.images = all_images(plan);
     all.broken.resize(plan.broken());
     std::iota(all.broken.begin(), all.broken.end(), 0u);
     const PublishedImages done = publish_images(plan, all, {request_.place, false, {}, true}, invocation_);
     if (is_local && is_all_up_to_date_) mark.keep();
-    return publication_of(done.snapshot.is_new, done.registry);
+    return {done.registry, done.snapshot.is_new};
   }
 
-  NightPublication follow() override {
-    return publication_of(false, follow_index(request_.place, true, invocation_));
-  }
+  NightPublication follow() override { return {follow_index(request_.place, true, invocation_), false}; }
 
   void measure(const std::vector<NightImage>& before, NightMeasuring& done) override {
     measure_for_night(*catalogue_, *request_.measure, before, site_, invocation_, done);
@@ -84,18 +103,13 @@ class NightProgram : public NightParts {
   std::string collect(std::optional<Error>& in_registry) override {
     wait_for_claims(state_, invocation_.files, invocation_.clock);  // of a night that was killed
     const std::string registry = site_.collect_registry ? registry_to_collect("", invocation_) : "";
-    if (!is_tight_ && registry.empty() && !is_due()) return "";
+    if (!collects_tonight(is_tight_, !registry.empty(), is_due())) return "";
     const GarbageFound found = collect_garbage({site_.retention, registry}, invocation_);
     in_registry = found.in_registry;
     const std::string hint = registry.empty() ? registry_hint(found.survey.roots, invocation_) : "";
     for (const std::string& note : found.survey.notes)
       if (note != hint) warnings_.hear("warning: collecting garbage: " + note);
-    const std::vector<Garbage>& gone = found.survey.garbage;
-    if (gone.empty()) return "";
-    std::uint64_t bytes = 0;
-    for (const Garbage& one : gone) bytes += one.bytes;
-    return fmt::format("{} collected, {:.1f} MB", counted(gone.size(), "thing"),
-                       static_cast<double>(bytes) / 1e6);
+    return collected_text(found.survey.garbage);
   }
 
   std::optional<Index> open_index(Index::Mode mode) override {
@@ -129,10 +143,6 @@ class NightProgram : public NightParts {
     return is_collection_due(read_stamp(state_.collected(), invocation_.files),
                              state_stamp(state_, site_.retention), site_.retention,
                              invocation_.clock.unix_seconds());
-  }
-
-  static NightPublication publication_of(bool is_new_snapshot, const RegistryNews& news) {
-    return {is_new_snapshot, news.pushed, news.left, news.unclear, news.mended, news.lost};
   }
 
   const NightRequest& request_;

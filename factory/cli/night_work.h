@@ -1,7 +1,10 @@
-// The parts of a night as `kiln nightly` does them, with its options.
+// One night with the options of `kiln nightly`: the lockfile moves as the site says, what is new is built and
+// tested, published when the gate is open, garbage collected, and the report written, whatever went wrong
+// before it.
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +15,6 @@
 #include "factory/night/night_files.h"
 
 namespace kiln {
-
-// Asks the outside, writes the lockfile that --lockfile names or that lies beside the matrix when something
-// of it has moved, and says in `news` what became of it. Without a lockfile nothing is pinned, and upstream
-// alone is asked. What cannot be asked is among the problems. Returns what has moved. Throws
-// Error(interrupted), Error(store), and as Invocation::plan().
-std::vector<LockChange> update_lock_for_night(const std::string& matrix, LockNews& news,
-                                              Invocation& invocation);
 
 struct NightTerms {
   int jobs = 0;                     // as BuildRun has it
@@ -48,5 +44,21 @@ void measure_for_night(const Catalogue& catalogue, const MeasureTerms& terms,
 // again.
 void notify_site(const NightReport& report, NightFolder& folder, const NightSettings& settings,
                  Invocation& invocation);
+
+struct NightRequest {
+  std::string matrix;
+  int jobs = 0;                    // 0: as `kiln build` has it
+  std::chrono::seconds budget{0};  // for building; 0: no end
+  PublishPlace place;              // chosen_place(); without a registry the index alone
+  std::string report;              // a folder that gets the report, too; "" = none
+  bool update = true;              // the lockfile
+  bool collect = true;
+  std::optional<MeasureTerms> measure{};  // nullopt: the night measures nothing
+};
+
+// Its report, which is on the disk by then. What goes wrong is in it. Throws Error(locked) while another
+// night or another kiln has the state folder, Error(input) for a matrix that cannot be read, Error(store)
+// when not even the report could be written.
+NightReport run_nightly(const NightRequest& request, Invocation& invocation);
 
 }  // namespace kiln

@@ -10,7 +10,7 @@
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/night_run.h"
+#include "factory/cli/night_work.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/publication.h"
@@ -120,7 +120,7 @@ void run_options(NightlyOptions& options, Invocation& invocation) {
   options.request.collect = !options.no_gc;
   if (!options.budget.empty()) options.request.budget = budget_of("--budget", options.budget);
   if (!options.suite.empty()) options.request.measure = measure_terms(options, invocation);
-  if (!options.local) options.request.place = publish_place(options.asked, invocation);
+  if (!options.local) options.request.place = chosen_place(site_place(invocation), options.asked);
   invocation.need_root_for_steps();
   const NightReport report = run_nightly(options.request, invocation);
   if (options.format == "json")
@@ -172,13 +172,12 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
 
 CLI::App* add_nightly(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<NightlyOptions>();
-  CLI::App* command = app.add_subcommand(
-      "nightly", "Update the lockfile, build, test, publish, collect and report, unattended");
+  CLI::App* command =
+      add_below(app, "nightly", "Update the lockfile, build, test, publish, collect and report, unattended",
+                "kiln nightly -f matrix/demo.json\n"
+                "kiln nightly -f matrix/demo.json --report public --to registry.site:5000/ai\n"
+                "kiln nightly -f matrix/demo.json --status");
   add_options(*command, *options, invocation);
-  command->footer(
-      "kiln nightly -f matrix/demo.json\n"
-      "kiln nightly -f matrix/demo.json --report public --to registry.site:5000/ai\n"
-      "kiln nightly -f matrix/demo.json --status");
   command->callback([options, command, &invocation] {
     for (const char* option : {"--jobs", "--report", "--to", "--local", "--budget", "--measure",
                                "--no-update", "--no-gc", "--wait"})

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <set>
 
-#include "factory/cli/build_images.h"
+#include "factory/app/building.h"
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
 

@@ -48,7 +48,7 @@ void add_wait_option(CLI::App& command, GlobalOptions& options);
 // For commands that plan a matrix.
 void add_lock_options(CLI::App& command, GlobalOptions& options);
 
-// A command below `parent`, which takes the global options behind its name, too.
+// A command of `parent` with its help and its examples, which takes the global options behind its name, too.
 CLI::App* add_below(CLI::App& parent, const char* name, const char* text, const char* example);
 
 // -f and the patterns that choose cells: what every command over a matrix has.

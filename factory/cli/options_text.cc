@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <sstream>
 
+#include "factory/base/text.h"
+
 namespace kiln {
 namespace {
 
-std::string as_placeholder(std::string text) {
-  for (char& c : text) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    if (c == '-') c = '_';
-  }
-  return text;
+std::string as_placeholder(std::string_view name) {
+  std::string word = upper_case(name);
+  std::replace(word.begin(), word.end(), '-', '_');
+  return word;
 }
 
 bool hidden(const CLI::Option& option) { return option.get_group().empty(); }
@@ -70,8 +70,8 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   std::size_t close = type.rfind('}');
   std::vector<std::string> choices;
   if (open == std::string::npos || close == std::string::npos || close < open) return choices;
-  std::istringstream words(type.substr(open + 1, close - open - 1));
-  for (std::string word; std::getline(words, word, ',');) choices.push_back(word);
+  for (std::string_view word : split(std::string_view(type).substr(open + 1, close - open - 1), ','))
+    choices.emplace_back(word);
   return choices;
 }
 

@@ -74,15 +74,13 @@ void print_plan_table(const PlanView& view, bool every_cell) {
   for (std::uint32_t number : view.cells.images) {
     const ResolvedImage image = view.plan.image(number);
     const CellStatus standing = view.state.standing(image);
-    counts.add(standing.state);
+    ++counts[standing.state];
     table.add({image.id(), image.reference(), name_of(standing.state), short_reason(standing.why)});
   }
   for (std::uint32_t number : view.cells.broken) {
     const BrokenCell cell = view.plan.broken(number);
     table.add({cell.request.id, "", kBrokenState, cell.why.format("")});
   }
-  counts.broken = view.cells.broken.size();
-  counts.excluded = view.cells.excluded.size();
   const Sharing sharing = sharing_of(view, every_cell ? kMostMeasured : SIZE_MAX);
   table.print();
   print_excluded(view);
@@ -226,7 +224,11 @@ void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& i
 CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* command =
-      app.add_subcommand("plan", "Show the images of a matrix, whether each is built, and why not");
+      add_below(app, "plan", "Show the images of a matrix, whether each is built, and why not",
+                "kiln plan -f matrix/demo.json\n"
+                "kiln plan -f matrix/demo.json --explain compiler=inductor\n"
+                "kiln plan -f matrix/demo.json --graph dot framework=pytorch | dot -Tsvg >plan.svg\n"
+                "kiln plan -f matrix/demo.json --format gitlab >cells.yml");
   add_cell_options(*command, *options);
   add_choice(*command, "--format", options->format, {"table", "json", "github", "gitlab"},
              "table, json, github (a matrix for Actions: a line for each 256 cells) or gitlab (a child "
@@ -237,11 +239,6 @@ CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
   command->add_flag("--all", options->all, "github, gitlab: also jobs for cells that are built");
   command->add_option("--chunk", options->chunk, "github: this chunk only, counted from 1")
       ->check(CLI::Range(1, 100'000));
-  command->footer(
-      "kiln plan -f matrix/demo.json\n"
-      "kiln plan -f matrix/demo.json --explain compiler=inductor\n"
-      "kiln plan -f matrix/demo.json --graph dot framework=pytorch | dot -Tsvg >plan.svg\n"
-      "kiln plan -f matrix/demo.json --format gitlab >cells.yml");
   command->callback([options, command, &invocation] { run_plan(*command, *options, invocation); });
   return command;
 }

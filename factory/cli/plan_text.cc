@@ -79,40 +79,21 @@ std::string axes_text(const AxisValues& axes) {
   return text;
 }
 
-void PlanCounts::add(CellState state) {
-  switch (state) {
-    case CellState::built:
-      ++built;
-      return;
-    case CellState::to_build:
-      ++to_build;
-      return;
-    case CellState::to_test:
-      ++to_test;
-      return;
-    case CellState::to_retag:
-      ++to_retag;
-      return;
-    case CellState::to_package:
-      ++to_package;
-      return;
-    case CellState::failed:
-      ++failed;
-      return;
-  }
-}
-
-std::string plan_summary(const PlanCounts& counts, const PlanView& view, const Sharing& sharing) {
-  std::size_t images = counts.built + counts.to_build + counts.to_test + counts.to_retag + counts.to_package +
-                       counts.failed + counts.broken;
-  std::string text =
-      fmt::format("{}: {} built, {} to build", counted(images, "image"), counts.built, counts.to_build);
-  if (counts.to_test > 0) text += fmt::format(", {} to test", counts.to_test);
-  if (counts.to_retag > 0) text += fmt::format(", {} to re-tag", counts.to_retag);
-  if (counts.to_package > 0) text += fmt::format(", {} to package", counts.to_package);
-  if (counts.failed > 0) text += fmt::format(", {} failed", counts.failed);
-  if (counts.broken > 0) text += fmt::format(", {} broken", counts.broken);
-  return fmt::format("{}; {} excluded\n{}{}\n", text, counts.excluded,
+std::string plan_summary(PlanCounts counts, const PlanView& view, const Sharing& sharing) {
+  const std::size_t broken = view.cells.broken.size();
+  std::size_t images = broken;
+  for (const auto& [state, count] : counts) images += count;
+  std::string text = fmt::format("{}: {} built, {} to build", counted(images, "image"),
+                                 counts[CellState::built], counts[CellState::to_build]);
+  auto add = [&](std::size_t count, const char* what) {
+    if (count > 0) text += fmt::format(", {} {}", count, what);
+  };
+  add(counts[CellState::to_test], "to test");
+  add(counts[CellState::to_retag], "to re-tag");
+  add(counts[CellState::to_package], "to package");
+  add(counts[CellState::failed], "failed");
+  add(broken, kBrokenState);
+  return fmt::format("{}; {} excluded\n{}{}\n", text, view.cells.excluded.size(),
                      view.expected ? text_of(*view.expected) + "\n" : "", sharing_text(sharing));
 }
 
@@ -128,11 +109,9 @@ std::string plan_blocks(const PlanView& view) {
   for (std::uint32_t number : view.cells.images) {
     const ResolvedImage image = view.plan.image(number);
     const CellStatus standing = view.state.standing(image);
-    counts.add(standing.state);
+    ++counts[standing.state];
     out += block(view, image, standing) + "\n";
   }
-  counts.broken = view.cells.broken.size();
-  counts.excluded = view.cells.excluded.size();
   return out + broken_blocks(view) + excluded_blocks(view) + plan_summary(counts, view, sharing_of(view));
 }
 

@@ -1,6 +1,7 @@
 // What `kiln plan` prints: a block a cell, and words of its tables.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,20 +21,10 @@ struct PlanView {
 };
 
 // How many cells stand how.
-struct PlanCounts {
-  std::size_t built = 0;
-  std::size_t to_build = 0;
-  std::size_t to_test = 0;
-  std::size_t to_retag = 0;
-  std::size_t to_package = 0;
-  std::size_t failed = 0;
-  std::size_t broken = 0;
-  std::size_t excluded = 0;
-  void add(CellState state);
-};
+using PlanCounts = std::map<CellState, std::size_t>;
 // "5 images: 3 built, 2 to build; 1 excluded", how long that is expected to take where it is known, and what
 // sharing saves, a line each.
-std::string plan_summary(const PlanCounts& counts, const PlanView& view, const Sharing& sharing);
+std::string plan_summary(PlanCounts counts, const PlanView& view, const Sharing& sharing);
 std::string_view word_for(NodeState state);                     // of a step: "done", "to run", "failed"
 std::string short_reason(const std::vector<std::string>& why);  // the first, and how many more
 inline constexpr const char* kBrokenState = "broken";           // of a BrokenCell

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "factory/base/text.h"
+#include "factory/cli/print.h"
 #include "registry/index/image_patterns.h"
 
 namespace kiln {
@@ -56,15 +57,6 @@ PublishPlace site_place(const Invocation& invocation) {
   }
   check_aliases(site);
   return site.publish;
-}
-
-PublishPlace publish_place(const PublishPlace& asked, const Invocation& invocation) {
-  PublishPlace place = site_place(invocation);
-  if (!asked.registry.empty()) place.registry = asked.registry;
-  if (asked.key.empty()) return place;
-  place.key = asked.key;
-  place.passphrase_file = asked.passphrase_file;
-  return place;
 }
 
 PublishTarget::PublishTarget(const PublishPlace& place, Invocation& invocation, Work work)
@@ -152,30 +144,31 @@ RegistryNews follow_index(const PublishPlace& place, bool keep, Invocation& invo
   return follow(target, keep, false, invocation.index(Index::Mode::read));
 }
 
-void refuse_lost(const std::vector<std::string>& lost) {
-  if (lost.empty()) return;
-  throw Error(ExitCode::network,
-              fmt::format("the registry lacks {} that the index answers with", counted(lost.size(), "part")),
-              "`kiln build` makes again what the store lacks as well; `kiln index fsck --registry --repair` "
-              "pushes it");
-}
-
-void refuse_left(const std::vector<std::string>& left) {
-  if (left.empty()) return;
-  throw Error(
-      ExitCode::locked,
-      fmt::format("{} moved by another program, and left as {}", left.size() == 1 ? "a tag was" : "tags were",
-                  left.size() == 1 ? "it is" : "they are"),
-      "--take-tags moves them to the images of the index");
-}
-
-void refuse_unclear(const std::vector<std::string>& unclear) {
-  if (unclear.empty()) return;
-  throw Error(ExitCode::input,
-              fmt::format("{} of the site file {} not clear, and left as {}",
-                          counted(unclear.size(), "alias", "aliases"), unclear.size() == 1 ? "is" : "are",
-                          unclear.size() == 1 ? "it is" : "they are"),
-              "patterns that choose one image a platform, and names that no image has");
+void tell_registry_news(const RegistryNews& news) {
+  if (!news.pushed.empty()) say("{}\n", news.pushed);
+  for (const std::string& part : news.mended) say("mended {}\n", part);
+  for (const std::string& part : news.lost) say("lost {}\n", part);
+  for (const std::string& tag : news.foreign) say("left {}\n", tag);
+  for (const std::string& alias : news.unclear) say("left {}\n", alias);
+  const ExitCode code = exit_code_of(news);
+  if (code == ExitCode::network)
+    throw Error(
+        code,
+        fmt::format("the registry lacks {} that the index answers with", counted(news.lost.size(), "part")),
+        "`kiln build` makes again what the store lacks as well; `kiln index fsck --registry --repair` "
+        "pushes it");
+  if (code == ExitCode::locked)
+    throw Error(code,
+                news.foreign.size() == 1 ? "a tag was moved by another program, and left as it is"
+                                         : "tags were moved by another program, and left as they are",
+                "--take-tags moves them to the images of the index");
+  const bool is_one = news.unclear.size() == 1;
+  if (code == ExitCode::input)
+    throw Error(code,
+                fmt::format("{} of the site file {} not clear, and left as {}",
+                            counted(news.unclear.size(), "alias", "aliases"), is_one ? "is" : "are",
+                            is_one ? "it is" : "they are"),
+                "patterns that choose one image a platform, and names that no image has");
 }
 
 }  // namespace kiln

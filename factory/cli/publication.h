@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "factory/app/publication.h"
 #include "factory/cli/invocation.h"
 #include "factory/distribution/credentials.h"
 #include "factory/distribution/http.h"
@@ -21,8 +22,6 @@ namespace kiln {
 // Where the site file wants images published; nowhere without a word in it. Throws Error(input) for what is
 // no registry.
 PublishPlace site_place(const Invocation& invocation);
-// The same, but what `asked` has (a registry; a key with its passphrase) takes the place of the site's.
-PublishPlace publish_place(const PublishPlace& asked, const Invocation& invocation);
 
 // How kiln asks it: with the credentials of the standard files, and the patience of the site file. REQUIRES:
 // both outlive the client.
@@ -66,20 +65,10 @@ class PublishTarget {
 };
 
 struct PublishRun {
-  PublishPlace place;                 // publish_place(); without a registry the index alone
+  PublishPlace place;                 // chosen_place(); without a registry the index alone
   bool take_tags = false;             // also those that somebody else has moved
   std::vector<std::string> pruned{};  // names to take out, of lacking_images()
   bool keep = false;                  // look also at what lies in the registry already, as a night does
-};
-
-// What happened in a registry.
-struct RegistryNews {
-  std::string pushed{};             // in words; "" = nowhere
-  std::vector<std::string> left{};  // tags that another program has moved, and what they name
-  std::vector<std::string>
-      unclear{};  // names of the site's that stand for nothing clear, and why: left as well
-  std::vector<std::string> mended{};  // what the registry had lost, and was pushed again
-  std::vector<std::string> lost{};    // what it lacks still, and why
 };
 
 struct PublishedImages {
@@ -97,11 +86,7 @@ PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen,
 // registry.
 RegistryNews follow_index(const PublishPlace& place, bool keep, Invocation& invocation);
 
-// Throws Error(network) when something is lost.
-void refuse_lost(const std::vector<std::string>& lost);
-// Throws Error(locked) when tags were left.
-void refuse_left(const std::vector<std::string>& left);
-// Throws Error(input) when names of the site's were.
-void refuse_unclear(const std::vector<std::string>& unclear);
+// A line on stdout for each part of the news. Throws Error with exit_code_of() them.
+void tell_registry_news(const RegistryNews& news);
 
 }  // namespace kiln

@@ -24,8 +24,6 @@ struct PublishRequest : CellOptions {
   std::string key, passphrase_file;
 };
 
-constexpr std::size_t kMostPruned = 20;  // per cent of what the matrix has there, without --yes
-
 void check(const PublishRequest& options) {
   if (options.prune && !options.every_cell())
     throw Error(ExitCode::usage, "--prune goes with the whole matrix, and cells are chosen",
@@ -37,7 +35,8 @@ void check(const PublishRequest& options) {
 // Nowhere with --local; else what the command line says, or the site file.
 PublishPlace publish_place_of(const PublishRequest& options, const Invocation& invocation) {
   if (options.local) return {};
-  PublishPlace place = publish_place({options.to, options.key, options.passphrase_file}, invocation);
+  PublishPlace place =
+      chosen_place(site_place(invocation), {options.to, options.key, options.passphrase_file});
   if (!place.registry.empty()) return place;
   constexpr const char* kHint = "or with \"publish\" in the site file";
   if (!options.key.empty()) throw Error(ExitCode::usage, "--sign-key goes with --to", kHint);
@@ -46,8 +45,7 @@ PublishPlace publish_place_of(const PublishRequest& options, const Invocation& i
 }
 
 void refuse_many(const LackingImages& lacking, const BuildPlan& plan) {
-  const std::size_t part = 100 * lacking.names.size();
-  if (part <= kMostPruned * lacking.published) return;
+  if (!prunes_many(lacking)) return;
   throw Error(ExitCode::usage,
               fmt::format("--prune would take out {} of the {} that {} has in the index",
                           lacking.names.size(), counted(lacking.published, "image"), plan.name()),
@@ -116,20 +114,20 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   else
     say("snapshot {}: nothing new\n", done.snapshot);
   print_lacking(lacking, options, plan, invocation);
-  const RegistryNews& registry = images.registry;
-  if (!registry.pushed.empty()) say("{}\n", registry.pushed);
-  for (const std::string& part : registry.mended) say("mended {}\n", part);
-  for (const std::string& tag : registry.left) say("left {}\n", tag);
-  for (const std::string& alias : registry.unclear) say("left {}\n", alias);
-  refuse_left(registry.left);
-  refuse_unclear(registry.unclear);
+  tell_registry_news(images.registry);
 }
 
 }  // namespace
 
 CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PublishRequest>();
-  CLI::App* command = app.add_subcommand("publish", "Record the built images in the index, as one snapshot");
+  CLI::App* command =
+      add_below(app, "publish", "Record the built images in the index, as one snapshot",
+                "kiln publish -f matrix/demo.json\n"
+                "kiln publish -f matrix/demo.json framework=pytorch\n"
+                "kiln publish -f matrix/demo.json --prune -n\n"
+                "kiln publish -f matrix/demo.json --to registry.site:5000/ai\n"
+                "kiln publish -f matrix/demo.json --local        # although the site file names a registry");
   add_cell_options(*command, *options);
   command->add_flag(
       "--prune", options->prune,
@@ -152,12 +150,6 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   command->add_flag("-n,--dry-run", options->dry_run,
                     "print how many images would be published, and which the matrix lacks; change nothing");
   add_wait_option(*command, invocation.options);
-  command->footer(
-      "kiln publish -f matrix/demo.json\n"
-      "kiln publish -f matrix/demo.json framework=pytorch\n"
-      "kiln publish -f matrix/demo.json --prune -n\n"
-      "kiln publish -f matrix/demo.json --to registry.site:5000/ai\n"
-      "kiln publish -f matrix/demo.json --local        # although the site file names a registry");
   command->callback([options, command, &invocation] {
     for (const char* option : {"--to", "--sign-key", "--take-tags"})
       refuse_together(*command, "--local", option, "nothing goes to a registry");

@@ -3,18 +3,15 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "factory/base/glob.h"
-#include "factory/base/reading.h"
-#include "factory/bench/run.h"
+#include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
 #include "factory/figures/figure_page.h"
 #include "factory/figures/panel_tables.h"
-#include "factory/run/kept_runs.h"
 
 namespace kiln {
 namespace {
@@ -28,32 +25,14 @@ struct ReportRequest {
   std::string format;  // "": a table, or every kind of file
 };
 
-std::vector<BenchRun> runs_of_file(const fs::path& path, const Invocation& invocation) {
-  constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
-  return runs_from_json(read_document(invocation.files, path, kLimits).root(),
-                        invocation.clock.unix_seconds());
-}
-
-std::vector<BenchRun> recorded_runs(Invocation& invocation) {
-  const StatePaths state = invocation.state();
-  std::vector<BenchRun> runs = KeptRuns(state, invocation.files).all();
-  if (runs.empty())
-    throw Error(ExitCode::no_match, fmt::format("no run is recorded in {}", state.bench_runs().string()),
-                "`kiln bench` records runs; --runs FILE reads those of a file");
-  return runs;
-}
-
-// Each run once, though files may share some.
 std::vector<BenchRun> read_wanted(const ReportRequest& request, Invocation& invocation) {
-  if (request.files.empty()) return recorded_runs(invocation);
-  std::vector<BenchRun> runs;
-  std::set<std::string> seen;
-  for (const std::string& path : request.files)
-    for (BenchRun& run : runs_of_file(path, invocation))
-      if (seen.insert(KeptRuns::sum_of(run)).second) runs.push_back(std::move(run));
-  if (runs.empty())
+  std::vector<BenchRun> runs = read_runs_of(request.files, invocation);
+  if (!runs.empty()) return runs;
+  if (!request.files.empty())
     throw Error(ExitCode::no_match, "no run is in what was read", "`kiln bench` records runs");
-  return runs;
+  throw Error(ExitCode::no_match,
+              fmt::format("no run is recorded in {}", invocation.state().bench_runs().string()),
+              "`kiln bench` records runs; --runs FILE reads those of a file");
 }
 
 // Those whose word matches a pattern. Throws Error(no_match) with the words that there are.
@@ -167,8 +146,11 @@ void run_report(const ReportRequest& request, Invocation& invocation) {
 
 CLI::App* add_report(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<ReportRequest>();
-  CLI::App* command = app.add_subcommand(
-      "report", "Draw measurements: frameworks, builds and graph compilers side by side, with intervals");
+  CLI::App* command = add_below(
+      app, "report", "Draw measurements: frameworks, builds and graph compilers side by side, with intervals",
+      "kiln report\n"
+      "kiln report -o figures\n"
+      "kiln report --runs a.json --runs b.json --figure compilers --workload mnist-cnn --format svg");
   add_list(*command, "--runs", request->files, "FILE",
            "read this file of runs; may be repeated (default: those of the state folder)");
   add_list(*command, "--workload", request->workloads, "WORKLOAD", "only these workloads (globs)");
@@ -182,10 +164,6 @@ CLI::App* add_report(CLI::App& app, Invocation& invocation) {
             "folder to write to: index.html, a .svg for each figure, tables.md, tables.csv");
   add_choice(*command, "--format", request->format, {"table", "markdown", "csv", "json", "html", "svg"},
              "table (default), markdown, csv, json, html or svg");
-  command->footer(
-      "kiln report\n"
-      "kiln report -o figures\n"
-      "kiln report --runs a.json --runs b.json --figure compilers --workload mnist-cnn --format svg");
   command->callback([request, &invocation] { run_report(*request, invocation); });
   return command;
 }

@@ -160,8 +160,12 @@ void add_network_options(CLI::App& command, ScalingWords& words) {
 
 CLI::App* add_scale(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<ScaleRequest>();
-  CLI::App* command = app.add_subcommand(
-      "scale", "Predict how far more ranks help: compute, communication, memory and efficiency");
+  CLI::App* command = add_below(
+      app, "scale", "Predict how far more ranks help: compute, communication, memory and efficiency",
+      "kiln scale --network vgg16 --ranks 1..512\n"
+      "kiln scale --network resnet50 --strategy data --strategy data+filter --svg scaling.svg\n"
+      "kiln scale --times 1:142.24,2:104.44,4:87.12,6:73.03 --efficiency 0.4\n"
+      "kiln scale --dsl job.json --model amdahl:0.999");
   add_value(*command, "--dsl", request->dsl, "FILE",
             "DSL document (- for stdin): its workload, mpi_ranks and minimal_efficiency");
   add_value(*command, "--network", request->words.network, "NAME|FILE",
@@ -178,11 +182,6 @@ CLI::App* add_scale(CLI::App& app, Invocation& invocation) {
   add_value(*command, "--svg", request->picture, "FILE",
             "write a picture of efficiency, time and memory over ranks");
   command->add_flag("--json", request->json, "print JSON");
-  command->footer(
-      "kiln scale --network vgg16 --ranks 1..512\n"
-      "kiln scale --network resnet50 --strategy data --strategy data+filter --svg scaling.svg\n"
-      "kiln scale --times 1:142.24,2:104.44,4:87.12,6:73.03 --efficiency 0.4\n"
-      "kiln scale --dsl job.json --model amdahl:0.999");
   command->callback([request, &invocation] { run_scale(*request, invocation); });
   return command;
 }

@@ -11,10 +11,10 @@ namespace kiln {
 
 CLI::App* add_schema(CLI::App& app, Invocation&) {
   auto name = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of a file format");
+  CLI::App* command = add_below(app, "schema", "Print the JSON Schema of a file format",
+                                "kiln schema recipe >recipe.schema.json");
   add_choice(*command, "name", *name, schema_names(), fmt::format("{}", fmt::join(schema_names(), ", ")))
       ->required();
-  command->footer("kiln schema recipe >recipe.schema.json");
   command->callback([name] { print_bytes(schema_text(*name)); });
   return command;
 }

@@ -17,13 +17,6 @@
 namespace kiln {
 namespace {
 
-struct ScriptsOptions {
-  std::vector<std::string> files;
-  std::string id;
-  std::int64_t snapshot = 0;
-  bool json = false;
-};
-
 EnforcementScript script_of(const SiteDocument& document) {
   return read_enforcement_script(JsonDocument::parse(document.document, "script").root());
 }
@@ -50,14 +43,14 @@ void note_unknown_machines(const std::vector<SiteDocument>& scripts, const Invoc
   }
 }
 
-void import_scripts(const ScriptsOptions& options, Invocation& invocation) {
+void import_scripts(const SiteDocumentOptions& options, Invocation& invocation) {
   const std::vector<SiteDocument> scripts = read_site_files({{}, options.files, {}}, invocation.files);
   const std::int64_t snapshot = change_documents(scripts, "kiln scripts import", invocation);
   note_unknown_machines(scripts, invocation);
   say("snapshot {}: {} imported\n", snapshot, counted(scripts.size(), "script"));
 }
 
-void list_scripts(const ScriptsOptions& options, Invocation& invocation) {
+void list_scripts(const SiteDocumentOptions& options, Invocation& invocation) {
   const auto documents = kept_documents(SiteKind::script, options.snapshot, invocation);
   if (options.json) {
     Json list = Json::array();
@@ -78,24 +71,24 @@ void list_scripts(const ScriptsOptions& options, Invocation& invocation) {
 }
 
 // By its id, or what only its id begins with.
-SiteDocument find_script(const ScriptsOptions& options, const Invocation& invocation) {
+SiteDocument find_script(const SiteDocumentOptions& options, const Invocation& invocation) {
   std::vector<SiteDocument> found = kept_documents(SiteKind::script, options.snapshot, invocation);
   std::erase_if(found, [&](const SiteDocument& one) {
-    return options.id.empty() || !one.id().starts_with(lower_case(options.id));
+    return options.name.empty() || !one.id().starts_with(lower_case(options.name));
   });
   if (found.size() == 1) return found.front();
   if (found.empty())
-    throw Error(ExitCode::no_match, fmt::format("the index has no script '{}'", on_one_line(options.id)),
+    throw Error(ExitCode::no_match, fmt::format("the index has no script '{}'", on_one_line(options.name)),
                 "`kiln scripts list` shows their ids");
-  throw Error(ExitCode::no_match, fmt::format("{} scripts begin with '{}'", found.size(), options.id),
+  throw Error(ExitCode::no_match, fmt::format("{} scripts begin with '{}'", found.size(), options.name),
               "write more of the id");
 }
 
-void show_script(const ScriptsOptions& options, Invocation& invocation) {
+void show_script(const SiteDocumentOptions& options, Invocation& invocation) {
   print_json(Json::parse(find_script(options, invocation).document));
 }
 
-void remove_script(const ScriptsOptions& options, Invocation& invocation) {
+void remove_script(const SiteDocumentOptions& options, Invocation& invocation) {
   SiteDocument script = find_script(options, invocation);
   const std::string id = script.id();
   script.document.clear();
@@ -106,13 +99,12 @@ void remove_script(const ScriptsOptions& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_scripts(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<ScriptsOptions>();
-  CLI::App* command =
-      app.add_subcommand("scripts", "Keep the site's enforcement scripts in the registry index");
+  auto options = std::make_shared<SiteDocumentOptions>();
+  CLI::App* command = add_below(app, "scripts", "Keep the site's enforcement scripts in the registry index",
+                                "kiln scripts import scripts.json\nkiln scripts list");
   command->require_subcommand(1);
-  command->footer("kiln scripts import scripts.json\nkiln scripts list");
   auto add = [&](const char* name, const char* help, const char* example,
-                 void (*act)(const ScriptsOptions&, Invocation&)) {
+                 void (*act)(const SiteDocumentOptions&, Invocation&)) {
     CLI::App* sub = add_below(*command, name, help, example);
     sub->callback([options, act, &invocation] { act(*options, invocation); });
     return sub;
@@ -128,11 +120,11 @@ CLI::App* add_scripts(CLI::App& app, Invocation& invocation) {
   add_snapshot_option(*list, options->snapshot)->check(CLI::Range(1, 1'000'000'000));
   CLI::App* show =
       add("show", "Print one script, as JSON", "kiln scripts show 3f1c >script.json", show_script);
-  add_value(*show, "id", options->id, "ID", "its id, or the beginning of it")->required();
+  add_value(*show, "id", options->name, "ID", "its id, or the beginning of it")->required();
   add_snapshot_option(*show, options->snapshot)->check(CLI::Range(1, 1'000'000'000));
   CLI::App* remove =
       add("remove", "Remove a script, as a new snapshot", "kiln scripts remove 3f1c", remove_script);
-  add_value(*remove, "id", options->id, "ID", "its id, or the beginning of it")->required();
+  add_value(*remove, "id", options->name, "ID", "its id, or the beginning of it")->required();
   add_wait_option(*remove, invocation.options);
   return command;
 }

@@ -166,7 +166,13 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
 CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<SelectOptions>();
   CLI::App* command =
-      app.add_subcommand("select", "Pick the best image for an application or an optimisation DSL document");
+      add_below(app, "select", "Pick the best image for an application or an optimisation DSL document",
+                "kiln select pytorch@2.6 --workload mnist-cnn\n"
+                "kiln select --dsl matrix/dsl/optimised.json\n"
+                "kiln select --dsl - --host node.json --format sif <job.json\n"
+                "kiln select --dsl matrix/dsl/optimised.json --host zen4,nvidia:sm_90\n"
+                "kiln select --dsl matrix/dsl/optimised.json --explain\n"
+                "kiln select --dsl matrix/dsl/optimised.json -f matrix/demo.json --build-if-missing");
   add_value(*command, "application", options->application, "APPLICATION",
             "NAME or NAME@VERSION, instead of a document: its optimised build for the host, without a "
             "graph compiler");
@@ -199,13 +205,6 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
             "with --explain and --json: at most this many other images of each kind, 0 for all")
       ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();
-  command->footer(
-      "kiln select pytorch@2.6 --workload mnist-cnn\n"
-      "kiln select --dsl matrix/dsl/optimised.json\n"
-      "kiln select --dsl - --host node.json --format sif <job.json\n"
-      "kiln select --dsl matrix/dsl/optimised.json --host zen4,nvidia:sm_90\n"
-      "kiln select --dsl matrix/dsl/optimised.json --explain\n"
-      "kiln select --dsl matrix/dsl/optimised.json -f matrix/demo.json --build-if-missing");
   command->callback([options, command, &invocation] { run_select(*command, *options, invocation); });
   return command;
 }

@@ -130,18 +130,6 @@ void SelectCells::add_to(Json& json) const {
 
 namespace {
 
-void refuse_unbuilt(const BuildReport& report) {
-  if (!report.stopped.empty() && !report.interrupted)
-    throw Error(report.exit_code(), report.stopped, "what is done stays done: ask again");
-  const ImageOutcome& image = report.images.front();
-  if (image.outcome == Outcome::built || image.outcome == Outcome::up_to_date) return;
-  std::string hint = image.log.empty() ? "" : fmt::format("log {}; ", image.log.string());
-  throw Error(report.exit_code(),
-              fmt::format("{} is not built: {}", image.name,
-                          image.reason.empty() ? std::string(name_of(image.outcome)) : image.reason),
-              hint + "nothing is published");
-}
-
 void publish_cell(const SelectCells& cells, const PlanCell& cell, const Invocation& invocation) {
   const Published done = publish_built(cells.catalogue(cell).plan, {cell.image}, invocation.state(),
                                        invocation.files, invocation.clock);
@@ -183,7 +171,8 @@ void build_missing(SelectCells& cells, const std::function<IndexAnswer()>& ask_a
   const PlanCell cell = *cells.cell();
   const std::string name = cells.image(cell).reference();
   invocation.note(fmt::format("no image matches yet: building {} of {}", name, cells.file(cell)));
-  refuse_unbuilt(build_images(cells.catalogue(cell), {cell.image}, {}, cells.site(), invocation));
+  const BuildReport report = build_images(cells.catalogue(cell), {cell.image}, {}, cells.site(), invocation);
+  if (const auto error = why_unbuilt(report)) throw Error(*error);
   if (const std::string why = cells.unfit(cell, now.published); !why.empty())
     throw Error(ExitCode::no_match, fmt::format("{} is built, and does not match: {}", name, why),
                 "it is not published");

@@ -266,7 +266,11 @@ void run_serve(ServeOptions options, Invocation& invocation) {
 
 CLI::App* add_serve(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App* command = app.add_subcommand("serve", "Answer the questions of kiln select over HTTP");
+  CLI::App* command = add_below(app, "serve", "Answer the questions of kiln select over HTTP",
+                                "kiln serve\n"
+                                "kiln serve --listen 0.0.0.0:8642 --tokens /etc/kiln/tokens\n"
+                                "kiln serve token --tokens /etc/kiln/tokens --name ci\n"
+                                "curl --json @job.json http://127.0.0.1:8642/v1/select");
   add_value(*command, "--listen", options->listen, "ADDRESS",
             "address and port, unix:PATH, or systemd for a socket of systemd")
       ->capture_default_str();
@@ -292,11 +296,6 @@ CLI::App* add_serve(CLI::App& app, Invocation& invocation) {
             "time for a whole request, including the silence before it")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  command->footer(
-      "kiln serve\n"
-      "kiln serve --listen 0.0.0.0:8642 --tokens /etc/kiln/tokens\n"
-      "kiln serve token --tokens /etc/kiln/tokens --name ci\n"
-      "curl --json @job.json http://127.0.0.1:8642/v1/select");
   add_serve_token(*command, invocation);
   command->callback([options, command, &invocation] {
     if (command->get_subcommands().empty()) run_serve(*options, invocation);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <set>
 
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
@@ -109,10 +110,9 @@ Step step_named(const std::string& name, const ImageSpec& image) {
   look(is_of);
   if (found.size() == 1) return found.front();
   if (found.size() > 1) fail_ambiguous(name, found);
-  std::vector<std::string> names;
-  for (const Step& step : steps) names.push_back(step.component.substr(step.component.find('/') + 1));
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::set<std::string> sorted;
+  for (const Step& step : steps) sorted.insert(step.component.substr(step.component.find('/') + 1));
+  const std::vector<std::string> names(sorted.begin(), sorted.end());
   std::string hint = did_you_mean(name, names);
   throw Error(ExitCode::no_match, fmt::format("{}:{} has no step '{}'", image.repository, image.tag, name),
               hint.empty() ? fmt::format("its components: {}", fmt::join(names, ", ")) : hint);
@@ -166,8 +166,10 @@ void run_shell(const ShellOptions& options, Invocation& invocation) {
 
 CLI::App* add_shell(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ShellOptions>();
-  CLI::App* command = app.add_subcommand(
-      "shell", "Open a shell in an image, or where one of its steps runs; changes are discarded");
+  CLI::App* command = add_below(
+      app, "shell", "Open a shell in an image, or where one of its steps runs; changes are discarded",
+      "kiln shell -f matrix/demo.json 'pytorch:*-openblas-x86_64-*' --failed\n"
+      "echo 'ldconfig -p' | kiln shell -f matrix/demo.json framework=jax");
   add_cell_options(*command, *options);
   auto* step = command->add_option(
       "--step", options->step,
@@ -175,9 +177,6 @@ CLI::App* add_shell(CLI::App& app, Invocation& invocation) {
   step->type_name("STEP");
   command->add_flag("--failed", options->failed, "open it where the step runs that failed in the last build")
       ->excludes(step);
-  command->footer(
-      "kiln shell -f matrix/demo.json 'pytorch:*-openblas-x86_64-*' --failed\n"
-      "echo 'ldconfig -p' | kiln shell -f matrix/demo.json framework=jax");
   command->callback([options, &invocation] { run_shell(*options, invocation); });
   return command;
 }

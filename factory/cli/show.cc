@@ -292,7 +292,10 @@ void run_show(const CLI::App& command, const ShowOptions& options, Invocation& i
 CLI::App* add_show(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ShowOptions>();
   CLI::App* command =
-      app.add_subcommand("show", "Print one stage between matrix and text as JSON, or the compiler flags");
+      add_below(app, "show", "Print one stage between matrix and text as JSON, or the compiler flags",
+                "kiln show -f matrix/demo.json --stage expand\n"
+                "kiln show -f matrix/demo.json --flags framework=jax\n"
+                "kiln show --flags --cpu zen4 --compiler gcc@12.2.0");
   add_cell_options(*command, *options);
   command->get_option("--file")->required(false);  // --cpu needs none
   add_choice(*command, "--stage", options->stage, {"expand", "resolve", "plan", "render"},
@@ -307,10 +310,6 @@ CLI::App* add_show(CLI::App& app, Invocation& invocation) {
            "--flags without a matrix: such as gcc@12.2.0");
   add_list(*command, "--accelerator", query.accelerators, "GPU", "with --cpu: such as nvidia:sm_80");
   add_value(*command, "--optimise", query.optimise, "WORDS", "with --cpu: such as o3+lto");
-  command->footer(
-      "kiln show -f matrix/demo.json --stage expand\n"
-      "kiln show -f matrix/demo.json --flags framework=jax\n"
-      "kiln show --flags --cpu zen4 --compiler gcc@12.2.0");
   command->callback([options, command, &invocation] { run_show(*command, *options, invocation); });
   return command;
 }

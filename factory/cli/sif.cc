@@ -236,8 +236,11 @@ CLI::App* add_reader(CLI::App& parent, const char* name, const char* text, SifOp
 
 CLI::App* add_sif(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<SifOptions>();
-  CLI::App* command = app.add_subcommand(
-      "sif", "Convert an OCI image to a SIF file; list, dump, check, sign and verify SIF files");
+  CLI::App* command = add_below(
+      app, "sif", "Convert an OCI image to a SIF file; list, dump, check, sign and verify SIF files",
+      "kiln sif pytorch:2.6.0-distro-x86_64-trixie -o pytorch.sif\n"
+      "kiln sif docker://docker.io/library/debian:12 -o debian.sif --compression gzip\n"
+      "kiln sif list pytorch.sif");
   add_build_options(*command, *options);
   auto read = [options, &invocation](CLI::App* reader, void (*act)(const SifOptions&)) {
     return [reader, options, act, &invocation] {
@@ -256,10 +259,6 @@ CLI::App* add_sif(CLI::App& app, Invocation& invocation) {
   checking->callback(read(checking, check));
   add_sif_signing(*command, invocation);
   command->require_subcommand(0, 1);
-  command->footer(
-      "kiln sif pytorch:2.6.0-distro-x86_64-trixie -o pytorch.sif\n"
-      "kiln sif docker://docker.io/library/debian:12 -o debian.sif --compression gzip\n"
-      "kiln sif list pytorch.sif");
   command->callback([options, command, &invocation] {
     if (!command->get_subcommands().empty()) return;
     if (options->image.empty()) throw CLI::RequiredError("image");

@@ -22,6 +22,14 @@ struct SiteFiles {
 // Throws Error(input).
 std::vector<SiteDocument> read_site_files(const SiteFiles& named, const FileSystem& files);
 
+// What a command over one kind of documents is asked for.
+struct SiteDocumentOptions {
+  std::vector<std::string> files;
+  std::string name;  // or id, or the beginning of one
+  std::int64_t snapshot = 0;
+  bool json = false;
+};
+
 // Those of a kind in this snapshot; 0 = the current one. Throws Error(no_match) for an unknown snapshot.
 std::vector<SiteDocument> kept_documents(SiteKind kind, std::int64_t snapshot, const Invocation& invocation);
 

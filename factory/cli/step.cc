@@ -338,7 +338,9 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
 
 CLI::App* add_step(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<StepOptions>();
-  CLI::App* command = app.add_subcommand("step", "Run one step of a plan, as build.ninja does");
+  CLI::App* command =
+      add_below(app, "step", "Run one step of a plan, as build.ninja does",
+                "kiln step --plan demo 1fb32a9f...   # a line of .kiln/builds/demo/build.ninja");
   add_value(*command, "--plan", options->plan, "NAME", "name of the plan in the state folder")->required();
   auto* key = add_value(*command, "key", options->key, "KEY", "key of the step");
   add_value(*command, "--image", options->image, "CELL", "package the image of this cell instead")
@@ -346,7 +348,6 @@ CLI::App* add_step(CLI::App& app, Invocation& invocation) {
   command->add_flag("--slurm", options->slurm, "run it as a job of the site's Slurm, and wait for it");
   add_value(*command, "--partition", invocation.options.partition, "NAME",
             "partition of that job (default: by the needs of the step)");
-  command->footer("kiln step --plan demo 1fb32a9f...   # a line of .kiln/builds/demo/build.ninja");
   command->callback([options, &invocation] { run_edge(*options, invocation); });
   return command;
 }

@@ -144,8 +144,11 @@ class ImageTests {
 
 CLI::App* add_test(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TestOptions>();
-  CLI::App* command = app.add_subcommand(
-      "test", "Run the tests of built images that could not run where the images were built");
+  CLI::App* command = add_below(
+      app, "test", "Run the tests of built images that could not run where the images were built",
+      "kiln test -f matrix/demo.json                  # on a machine that has what they need\n"
+      "kiln test -f matrix/demo.json target=zen4 --again\n"
+      "kiln test -f matrix/demo.json target=zen4 --partition zen4   # there, by the site's launcher");
   add_cell_options(*command, *options);
   command->add_flag("--again", options->again, "also tests that were run");
   add_value(*command, "--partition", invocation.options.partition, "NAME",
@@ -153,10 +156,6 @@ CLI::App* add_test(CLI::App& app, Invocation& invocation) {
   add_jobs_option(*command, options->jobs, "tests");
   add_wait_option(*command, invocation.options);
   add_format_option(*command, options->format);
-  command->footer(
-      "kiln test -f matrix/demo.json                  # on a machine that has what they need\n"
-      "kiln test -f matrix/demo.json target=zen4 --again\n"
-      "kiln test -f matrix/demo.json target=zen4 --partition zen4   # there, by the site's launcher");
   command->callback([options, &invocation] { ImageTests(*options, invocation).run(); });
   return command;
 }

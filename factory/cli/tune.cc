@@ -5,14 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "factory/app/tuning.h"
 #include "factory/base/quantity.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
+#include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
-#include "factory/cli/ready_workload.h"
 #include "factory/cli/state_lock.h"
 #include "factory/record/host.h"
 #include "factory/record/tuned_record.h"
@@ -52,30 +53,12 @@ class ImageTuning {
   struct Course;
   void search(Course& course, const NextTuningStep& next);
   void compare(Course& course, const NextTuningStep& next);
-  TuneResult result_of(const Course& course) const;
 
   const Catalogue& catalogue_;
   const StepSetup& setup_;
   TuningSearch search_;
   Invocation& invocation_;
 };
-
-std::string outcome_of(const TuningTrial& trial) {
-  if (trial.end == TrialEnd::complete)
-    return fmt::format("{:.4g} {} ({:.0f} s)", trial.median, trial.unit, trial.seconds);
-  if (trial.end == TrialEnd::stopped) return fmt::format("ended after {:.0f} s: too slow", trial.seconds);
-  if (trial.end == TrialEnd::same) return "as " + trial.why;
-  return "failed: " + trial.why.substr(0, trial.why.find('\n'));
-}
-
-// What an earlier trial with this setting said.
-TuningTrial trial_again(const TuningJournal& journal, std::size_t number) {
-  TuningTrial trial = journal.trials[number];
-  trial.end = TrialEnd::same;
-  trial.seconds = 0;
-  trial.why = fmt::format("trial {}", number);
-  return trial;
-}
 
 struct ImageTuning::Course {
   const TuneWork& work;
@@ -143,7 +126,10 @@ TuneResult ImageTuning::run(const TuneWork& work, const ImageSpec& image, const 
     else
       search(course, next);
   }
-  TuneResult result = result_of(course);
+  TuneResult result{
+      tuned_record(course.head, course.journal,
+                   {course.request.manifest, course.request.kiln, rfc3339(setup_.clock.unix_seconds())}),
+      course.journal};
   invocation_.files.write(setup_.state.tuned(result.record.sum()), to_json(result.record).dump(2) + "\n");
   return result;
 }
@@ -159,8 +145,8 @@ void ImageTuning::search(Course& course, const NextTuningStep& next) {
                             : run_trial(course.request, setting, next.patience, course.work.metric, setup_);
   trial.seconds += proposing;
   course.add(std::move(trial));
-  invocation_.note(fmt::format("tune  trial {}: {}: {}", number, text_of(setting),
-                               outcome_of(course.journal.trials.back())));
+  invocation_.note(
+      fmt::format("tune  trial {}: {}: {}", number, text_of(setting), text_of(course.journal.trials.back())));
 }
 
 void ImageTuning::compare(Course& course, const NextTuningStep& next) {
@@ -174,28 +160,6 @@ void ImageTuning::compare(Course& course, const NextTuningStep& next) {
     course.journal.failed = error.message();
     course.file.add(failed_comparison(error.message()));
   }
-}
-
-TuneResult ImageTuning::result_of(const Course& course) const {
-  const TuningVerdict verdict = verdict_of(course.journal);
-  TunedRecord record;
-  record.image = course.head.image;
-  record.manifest = course.request.manifest;
-  record.key = course.head.key;
-  record.workload = speed_name(course.head.workload, 0, !course.head.data.empty());
-  record.workload_files = course.head.workload_files;
-  record.host = course.head.host;
-  record.settings = verdict.setting;
-  record.recommended = verdict.recommended;
-  record.text = verdict.text;
-  if (verdict.comparison)
-    record.gain = {"", verdict.comparison->ratio, verdict.comparison->low, verdict.comparison->high};
-  record.rounds = static_cast<int>(course.journal.turns.size() / 2);
-  record.trials = course.journal.trials.size();
-  record.seed = course.head.seed;
-  record.kiln = course.request.kiln;
-  record.taken = rfc3339(setup_.clock.unix_seconds());
-  return {std::move(record), course.journal};
 }
 
 struct TuneOptions {
@@ -240,15 +204,6 @@ ImageSpec planned_image(const Catalogue& catalogue, const ImageRecord& record, c
               "name the matrix that it was built from, or build and publish it anew");
 }
 
-// "language-model.decode" of the workload `language-model`.
-void read_workload(const std::string& named, const RecipeBook& recipes, TuneWork& work) {
-  const std::size_t dot = named.find('.');
-  work.workload = named;
-  if (recipes.find(Kind::workload, named) != nullptr || dot == named.npos) return;
-  work.workload = named.substr(0, dot);
-  work.metric = named.substr(dot + 1);
-}
-
 SearchSpace space_of(const TuneOptions& options, const ImageSpec& image, Invocation& invocation) {
   if (!options.space.empty())
     return search_space_from_json(read_document(invocation.files, options.space).root());
@@ -282,11 +237,7 @@ void print_tuned(const TuneResult& result, const std::string& format) {
       json["trials"].push_back(to_json(result.journal.trials[i], i));
     return print_json(json);
   }
-  std::vector<const TuningTrial*> trials;
-  for (const TuningTrial& trial : result.journal.trials)
-    if (trial.end == TrialEnd::complete) trials.push_back(&trial);
-  std::stable_sort(trials.begin(), trials.end(),
-                   [](const TuningTrial* a, const TuningTrial* b) { return a->cost < b->cost; });
+  const std::vector<const TuningTrial*> trials = by_cost(result.journal);
   constexpr std::size_t kShown = 10;
   Table table({"MEDIAN", "UNIT", "SETTING"});
   for (std::size_t i = 0; i < std::min(trials.size(), kShown); ++i)
@@ -329,7 +280,9 @@ void run_tune(TuneOptions& options, Invocation& invocation) {
   if (workload.empty()) throw Error(ExitCode::usage, "the document names no workload", "--workload names it");
   invocation.workloads.push_back(workload.substr(0, workload.find('.')));
   const Catalogue catalogue = invocation.load(options.matrix);
-  read_workload(workload, catalogue.recipes, options.work);
+  const NamedMetric measured = split_metric(workload, catalogue.recipes.names(Kind::workload));
+  options.work.workload = measured.workload;
+  options.work.metric = measured.metric;
   const ImageSpec image = planned_image(catalogue, record, options.matrix);
   options.work.space = space_of(options, image, invocation);
   options.work.terms.points = options.work.space.points();
@@ -366,8 +319,11 @@ void add_search_options(CLI::App& command, TuneOptions& options) {
 
 CLI::App* add_tune(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TuneOptions>();
-  CLI::App* command = app.add_subcommand(
-      "tune", "Search the environment variables with which a workload is fastest in an image");
+  CLI::App* command =
+      add_below(app, "tune", "Search the environment variables with which a workload is fastest in an image",
+                "kiln tune -f matrix/demo.json --dsl job.json --budget 30m\n"
+                "kiln tune -f matrix/demo.json --dsl job.json --space space.json --seed 2\n"
+                "kiln tune --list");
   add_value(*command, "--dsl", options->dsl, "FILE",
             "DSL document, - for stdin: it chooses the image and the workload");
   add_value(*command, "-f,--file", options->matrix, "MATRIX", "matrix that the image was built from")
@@ -383,10 +339,6 @@ CLI::App* add_tune(CLI::App& app, Invocation& invocation) {
   command->add_flag("--list", options->list, "print the results of earlier tunings of this state folder");
   add_wait_option(*command, invocation.options);
   add_format_option(*command, options->format);
-  command->footer(
-      "kiln tune -f matrix/demo.json --dsl job.json --budget 30m\n"
-      "kiln tune -f matrix/demo.json --dsl job.json --space space.json --seed 2\n"
-      "kiln tune --list");
   command->callback([options, &invocation] { run_tune(*options, invocation); });
   return command;
 }

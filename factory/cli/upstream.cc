@@ -59,59 +59,17 @@ namespace {
 
 constexpr std::chrono::seconds kPageTime = std::chrono::minutes(2);  // for a page of a package index
 
-Error odd_names(const Upstream& upstream, std::size_t odd) {
-  return {ExitCode::input, fmt::format("{}: {} file{} no version that kiln can compare", name_of(upstream),
-                                       odd, odd == 1 ? " has" : "s have")};
-}
-
-// Asks each package and each repository once.
-class UpstreamAsker {
+// Opened when the first package is asked for.
+class OpenIndex {
  public:
-  explicit UpstreamAsker(Invocation& invocation)
-      : invocation_(invocation),
-        site_(invocation.site()),
-        history_(invocation.runner, invocation.child_environment(), fetched_.path(), site_.pull_limits) {}
+  OpenIndex(const Site& site, Invocation& invocation) : site_(site), invocation_(invocation) {}
 
-  // nullopt: it could not be asked.
-  std::optional<std::vector<UpstreamRelease>> ask(const Recipe& recipe, const Upstream& upstream,
-                                                  std::vector<UpstreamProblem>& problems) {
-    try {
-      std::size_t odd = 0;
-      auto found = releases(upstream, odd);
-      if (odd != 0) problems.push_back({path_of(recipe), odd_names(upstream, odd)});
-      return found;
-    } catch (const Error& error) {
-      if (error.code() == ExitCode::interrupted) throw;
-      problems.push_back({path_of(recipe), error});
-    }
-    return std::nullopt;
+  PackageReleases releases(const std::string& package) {
+    if (!http_) open();
+    return ask_releases(*index_, package, *http_);
   }
 
  private:
-  std::vector<UpstreamRelease> releases(const Upstream& upstream, std::size_t& odd) {
-    if (upstream.package.empty()) {
-      const auto tags = history_.tags_of(upstream.repository);
-      return releases_of_tags(upstream.tags, tags);
-    }
-    const PackageReleases found = package(upstream.package);
-    odd = found.odd;
-    std::vector<UpstreamRelease> releases;
-    for (const PackageRelease& one : found.releases) releases.push_back({one.version, one.date, ""});
-    return releases;
-  }
-
-  // An index that does not answer is not waited for again with each package.
-  PackageReleases package(const std::string& name) {
-    if (silent_) throw Error(*silent_);
-    try {
-      if (!http_) open();
-      return ask_releases(*index_, name, *http_);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::no_match) silent_ = error;
-      throw;
-    }
-  }
-
   void open() {
     index_ = index_of_pip(site_, invocation_);
     if (!index_) throw Error(ExitCode::input, "pip is configured to use no index");
@@ -125,13 +83,10 @@ class UpstreamAsker {
     http_ = open_http(std::move(settings));
   }
 
+  const Site& site_;
   Invocation& invocation_;
-  Site site_;
-  TemporaryFolder fetched_;
-  CommitHistory history_;
   std::optional<PipIndex> index_;
   std::unique_ptr<Http> http_;
-  std::optional<Error> silent_;
 };
 
 ProposalMemory remembered(Invocation& invocation, std::vector<UpstreamProblem>& problems) {
@@ -145,57 +100,23 @@ ProposalMemory remembered(Invocation& invocation, std::vector<UpstreamProblem>& 
   return {};
 }
 
-// Nobody knows what upstreams a recipe has that is wrong today.
-std::set<std::string> places_of_broken(const RecipeBook& recipes, const ProposalMemory& memory) {
-  std::set<std::string> broken, places;
-  for (const auto& [key, recipe] : recipes.broken()) broken.insert(path_of(key.first, key.second));
-  for (const ProposalMemory::Place& place : memory.places)
-    if (broken.contains(place.proposal.component))
-      places.insert(place_of(place.proposal.component, place.proposal.upstream, place.proposal.range));
-  return places;
-}
-
 }  // namespace
 
-UpstreamNews ask_upstream(const Catalogue& catalogue, const UpdatePolicy& policy, std::int64_t now,
-                          Invocation& invocation) {
-  UpstreamNews news;
-  if (policy.proposals == 0) return news;
-  std::set<const Recipe*> needed;
-  for (const auto& [id, need] : lock_needs(catalogue.plan.resolution(), catalogue.recipes))
-    needed.insert(need.component);
-  const ProposalMemory memory = remembered(invocation, news.problems);
-  std::set<std::string> asked, known = places_of_broken(catalogue.recipes, memory);
-  std::vector<Proposal> found;
-  UpstreamAsker asker(invocation);
-  for (const auto& [key, recipe] : catalogue.recipes.all()) {
-    for (const Upstream& upstream : recipe.upstream) {
-      const std::string place = place_of(path_of(recipe), name_of(upstream), upstream.versions.text());
-      known.insert(place);
-      if (!needed.contains(&recipe)) continue;
-      const auto releases = asker.ask(recipe, upstream, news.problems);
-      if (!releases) continue;
-      asked.insert(place);
-      if (auto newer = newer_release(recipe, upstream, *releases)) found.push_back(*std::move(newer));
-    }
-  }
-  news.proposals = choose_proposals(found, asked, known, memory, policy.proposals, now);
+UpstreamNews ask_upstream(const Catalogue& catalogue, int most, Invocation& invocation) {
+  if (most == 0) return {};
+  std::vector<UpstreamProblem> problems;
+  const ProposalMemory memory = remembered(invocation, problems);
+  const Site site = invocation.site();
+  const TemporaryFolder fetched;
+  CommitHistory history(invocation.runner, invocation.child_environment(), fetched.path(), site.pull_limits);
+  OpenIndex index(site, invocation);
+  UpstreamNews news =
+      newer_upstream(catalogue.recipes, lock_needs(catalogue.plan.resolution(), catalogue.recipes), memory,
+                     most, invocation.clock.unix_seconds(),
+                     {[&](const std::string& package) { return index.releases(package); },
+                      [&](const std::string& repository) { return history.tags_of(repository); }});
+  news.problems.insert(news.problems.begin(), problems.begin(), problems.end());
   return news;
-}
-
-Json to_json(const UpstreamNews& news) {
-  Json proposals = Json::array(), waiting = Json::array(), problems = Json::array();
-  for (const Proposal& proposal : news.proposals.shown) {
-    Json json = to_json(proposal);
-    json["is_new"] = proposal.is_new;
-    proposals.push_back(std::move(json));
-  }
-  for (const Proposal& proposal : news.proposals.waiting) waiting.push_back(to_json(proposal));
-  for (const UpstreamProblem& problem : news.problems)
-    problems.push_back({{"component", problem.component}, {"error", problem.why.format()}});
-  return {{"proposals", std::move(proposals)},
-          {"waiting", std::move(waiting)},
-          {"problems", std::move(problems)}};
 }
 
 void remember_proposals(const ProposalMemory& memory, Invocation& invocation) {

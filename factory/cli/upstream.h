@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "factory/app/upstream.h"
 #include "factory/cli/invocation.h"
 #include "factory/fetch/wheels.h"
-#include "factory/plan/proposals.h"
 
 namespace kiln {
 
@@ -19,25 +19,10 @@ std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation);
 // The same, and the folders of PIP_FIND_LINKS.
 PipPlaces pip_places(const Site& site, Invocation& invocation);
 
-// An upstream that could not be asked, or said things that are no versions.
-struct UpstreamProblem {
-  std::string component;  // "framework/pytorch"
-  Error why;
-};
-
-struct UpstreamNews {
-  Proposals proposals;
-  std::vector<UpstreamProblem> problems;
-};
-
-// {"proposals": […], "waiting": […], "problems": [{"component", "error"}]}
-Json to_json(const UpstreamNews& news);
-
-// Of the components that images of the catalogue are made of. At most `policy.proposals` are shown, none:
-// nobody is asked. Package indexes as pip would find them on this machine, repositories by git. Nothing is
-// written. Throws Error(interrupted) alone.
-UpstreamNews ask_upstream(const Catalogue& catalogue, const UpdatePolicy& policy, std::int64_t now,
-                          Invocation& invocation);
+// Of the components that images of the catalogue are made of: at most `most` proposals are shown; 0: nobody
+// is asked. Package indexes as pip would find them on this machine, repositories by git. Nothing is written.
+// Throws Error(interrupted) alone.
+UpstreamNews ask_upstream(const Catalogue& catalogue, int most, Invocation& invocation);
 
 // What was shown is not new the next time: writes the state folder's proposals.json. Throws Error(store).
 void remember_proposals(const ProposalMemory& memory, Invocation& invocation);

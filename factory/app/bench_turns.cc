@@ -1,0 +1,150 @@
+#include "factory/app/bench_turns.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "factory/bench/workload_output.h"
+
+namespace kiln {
+namespace {
+
+// "about 40 s", "about 12 min", "about 3 h".
+std::string about(double seconds) {
+  constexpr double kMinute = 60;
+  constexpr double kHour = 3600;
+  if (seconds < 2 * kMinute) return fmt::format("about {:.0f} s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("about {:.0f} min", seconds / kMinute);
+  return fmt::format("about {:.0f} h", seconds / kHour);
+}
+
+// How far a comparison is, and how long the rest will take at the pace so far.
+class Pace {
+ public:
+  Pace(std::size_t runs, std::size_t after, const Clock& clock)
+      : runs_(runs), after_(after), clock_(clock), start_(clock.monotonic_seconds()) {}
+
+  void skip() { ++number_; }
+  void did_one() { ++done_; }
+
+  std::string next(int round, int rounds) {
+    ++number_;
+    std::string text;
+    if (rounds > 1) text = fmt::format("round {} of {}, ", round + 1, rounds);
+    text += fmt::format("run {} of {}", number_, runs_);
+    if (done_ == 0) return text;
+    const double each = (clock_.monotonic_seconds() - start_) / static_cast<double>(done_);
+    return text + ", " + about(each * static_cast<double>(runs_ - number_ + 1 + after_)) + " left";
+  }
+
+ private:
+  std::size_t runs_;
+  std::size_t after_;
+  const Clock& clock_;
+  double start_;
+  std::size_t number_ = 0;
+  std::size_t done_ = 0;
+};
+
+class Turns {
+ public:
+  Turns(const BenchWork& work, BegunComparison& begun, const TurnEffects& effects)
+      : work_(work), begun_(begun), effects_(effects) {}
+
+  TurnsDone run(std::vector<BenchRequest>& requests) {
+    const std::vector<Turn> turns = interleaved(requests.size(), work_.rounds);
+    Pace pace(turns.size(), work_.runs_after, effects_.clock);
+    int round = 0;
+    for (const Turn& turn : turns) {
+      if (turn.round != std::exchange(round, turn.round)) {
+        record();
+        if (is_late()) {
+          done_.is_complete = false;
+          return std::move(done_);
+        }
+      }
+      BenchRequest& request = requests[turn.image];
+      request.round = turn.round;
+      const std::string& key = request.image.key;
+      if (done_.failed.contains(key)) {
+        pace.skip();
+      } else if (const auto before = begun_.find(turn.round, key); !before.empty()) {
+        pace.skip();
+        need_units(before);
+      } else {
+        effects_.note(fmt::format("bench  {} in {}:{} ({})", work_.workload, request.image.repository,
+                                  request.image.tag, pace.next(turn.round, work_.rounds)));
+        run_one(request);
+        pace.did_one();
+      }
+    }
+    record();
+    return std::move(done_);
+  }
+
+ private:
+  bool is_late() const {
+    return work_.no_round_after != 0 && effects_.clock.unix_seconds() >= work_.no_round_after;
+  }
+
+  void run_one(const BenchRequest& request) {
+    try {
+      const std::vector<BenchRun> runs = undisturbed(request);
+      need_units(runs);
+      begun_.add(runs);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::images_failed) throw;
+      done_.errors.push_back(error);
+      done_.failed.insert(request.image.key);
+      for (BenchRun& run : begun_.forget(request.image.key)) gone_.push_back(std::move(run));
+    }
+    changed_ = true;
+  }
+
+  void record() {
+    if (!std::exchange(changed_, false)) return;
+    effects_.record(begun_.runs(), gone_);
+    gone_.clear();
+  }
+
+  // Of several, the one that others disturbed least: that does not depend on how fast it was.
+  std::vector<BenchRun> undisturbed(const BenchRequest& request) const {
+    std::vector<BenchRun> best = effects_.run(request);
+    auto busy = [](const std::vector<BenchRun>& runs) { return runs.front().conditions.busy; };
+    for (int again = 0; again < work_.repeats && was_disturbed(best.front()); ++again) {
+      effects_.note(fmt::format("bench  others kept {:.1f} processors busy: again", busy(best)));
+      std::vector<BenchRun> runs = effects_.run(request);
+      if (busy(runs) < busy(best)) best = std::move(runs);
+    }
+    return best;
+  }
+
+  void need_units(const std::vector<BenchRun>& runs) {
+    for (const BenchRun& run : runs) {
+      const std::string& unit = units_.emplace(run.workload, run.unit).first->second;
+      if (run.unit == unit) continue;
+      throw Error(ExitCode::images_failed,
+                  fmt::format("the workload '{}' measured {} in {}, and {} before", run.workload, run.unit,
+                              run.name, unit),
+                  "speeds of two units do not compare");
+    }
+  }
+
+  const BenchWork& work_;
+  BegunComparison& begun_;
+  const TurnEffects& effects_;
+  TurnsDone done_;
+  std::map<std::string, std::string> units_;  // by the workload, or its metric
+  bool changed_ = true;                       // since the last record
+  std::vector<BenchRun> gone_;                // of images that failed
+};
+
+}  // namespace
+
+TurnsDone take_turns(const BenchWork& work, std::vector<BenchRequest>& requests, BegunComparison& begun,
+                     const TurnEffects& effects) {
+  return Turns(work, begun, effects).run(requests);
+}
+
+}  // namespace kiln

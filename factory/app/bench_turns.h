@@ -1,0 +1,48 @@
+// The turns of a comparison: which image runs next, which run is repeated, and what is recorded when.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "factory/run/bench.h"
+#include "factory/run/kept_runs.h"
+
+namespace kiln {
+
+// What is to be measured, and how often.
+struct BenchWork {
+  std::string workload;
+  WorkloadWishes wishes;
+  int rounds = 3;
+  int repeats = 1;                  // of a run that others disturbed
+  bool again = false;               // what was measured on this host before, too
+  std::int64_t no_round_after = 0;  // Unix seconds; 0: no end. Later rounds are left for the same call
+  std::size_t runs_after = 0;       // at the most, in what follows this: for the time that is left
+};
+
+// What the turns do outside.
+struct TurnEffects {
+  // Starts the workload once. A run for each of its metrics.
+  std::function<std::vector<BenchRun>(const BenchRequest&)> run;
+  // Records the figures of `runs`, and withdraws those that are only of `gone`.
+  std::function<void(const std::vector<BenchRun>& runs, const std::vector<BenchRun>& gone)> record;
+  std::function<void(const std::string& line)> note;  // for a person who watches
+  const Clock& clock;
+};
+
+struct TurnsDone {
+  bool is_complete = true;       // false: rounds are left, because work.no_round_after has come
+  std::set<std::string> failed;  // keys of images in which the workload failed
+  std::vector<Error> errors;     // theirs
+};
+
+// Runs what is not in `begun`. The figures of each round are recorded at its end, so that a kill in the next
+// one loses no round. An image whose workload fails, or measures another unit than before, loses its runs and
+// gets no more turns; any other error is thrown. `requests`: one for each image, without its round.
+TurnsDone take_turns(const BenchWork& work, std::vector<BenchRequest>& requests, BegunComparison& begun,
+                     const TurnEffects& effects);
+
+}  // namespace kiln

@@ -1,0 +1,93 @@
+#include "factory/app/tuning.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace kiln {
+namespace {
+
+TuningTrial trial_of(double milliseconds, TrialEnd end = TrialEnd::complete) {
+  TuningTrial trial;
+  trial.end = end;
+  trial.cost = trial.median = milliseconds;
+  trial.unit = "ms/step";
+  trial.seconds = 41;
+  trial.setting = {{"T", std::to_string(static_cast<int>(milliseconds))}};
+  return trial;
+}
+
+TEST(TrialText, SaysHowItEnded) {
+  EXPECT_EQ(text_of(trial_of(12.345)), "12.35 ms/step (41 s)");
+  EXPECT_EQ(text_of(trial_of(1, TrialEnd::stopped)), "ended after 41 s: too slow");
+  TuningTrial failed = trial_of(1, TrialEnd::failed);
+  failed.why = "exit status 1\nmore";
+  EXPECT_EQ(text_of(failed), "failed: exit status 1");
+}
+
+TEST(TrialAgain, HasTheAnswerOfTheFirstAndCostsNoTime) {
+  TuningJournal journal;
+  journal.trials = {trial_of(9), trial_of(12)};
+  const TuningTrial again = trial_again(journal, 1);
+  EXPECT_EQ(again.end, TrialEnd::same);
+  EXPECT_EQ(again.median, 12);
+  EXPECT_EQ(again.seconds, 0);
+  EXPECT_EQ(text_of(again), "as trial 1");
+}
+
+TEST(ByCost, IsTheFastestFirstOfThoseThatEndedWell) {
+  TuningJournal journal;
+  journal.trials = {trial_of(9), trial_of(3, TrialEnd::failed), trial_of(5), trial_of(4, TrialEnd::same)};
+  const auto trials = by_cost(journal);
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials[0]->median, 5);
+  EXPECT_EQ(trials[1]->median, 9);
+}
+
+TEST(TunedRecordOf, ATuningHasItsHeadItsCountsAndItsVerdict) {
+  TuningHead head;
+  head.image = "hello:2.10";
+  head.key = "key";
+  head.workload = "mnist-cnn";
+  head.workload_files = "files";
+  head.host.model = "EPYC";
+  head.data = "/data";
+  head.seed = 5;
+  TuningJournal journal;
+  journal.trials = {trial_of(9), trial_of(12)};
+  journal.trials[0].setting.clear();  // the default
+  const TunedRecord record = tuned_record(head, journal, {Digest::of("m"), "kiln 1", "2026-11-24T12:00:00Z"});
+  EXPECT_EQ(record.image, "hello:2.10");
+  EXPECT_EQ(record.manifest, Digest::of("m"));
+  EXPECT_EQ(record.key, "key");
+  EXPECT_EQ(record.workload, "mnist-cnn+data");
+  EXPECT_EQ(record.workload_files, "files");
+  EXPECT_EQ(record.host.model, "EPYC");
+  EXPECT_EQ(record.trials, 2u);
+  EXPECT_EQ(record.rounds, 0);
+  EXPECT_EQ(record.seed, 5);
+  EXPECT_EQ(record.kiln, "kiln 1");
+  EXPECT_EQ(record.taken, "2026-11-24T12:00:00Z");
+  EXPECT_FALSE(record.recommended);
+  EXPECT_EQ(record.text, verdict_of(journal).text);
+  EXPECT_TRUE(record.settings.empty());
+  head.data.clear();
+  EXPECT_EQ(tuned_record(head, journal, {}).workload, "mnist-cnn");
+  journal.trials.push_back(trial_of(5));
+  journal.failed = "exit status 1";
+  const TunedRecord failed = tuned_record(head, journal, {});
+  EXPECT_EQ(failed.settings, journal.trials[2].setting);
+  EXPECT_FALSE(failed.recommended);
+  EXPECT_NE(failed.text.find("exit status 1"), std::string::npos);
+}
+
+TEST(SplitMetric, IsOfAWorkloadUnlessThatIsItsWholeName) {
+  EXPECT_EQ(split_metric("language-model.decode", {"language-model"}).workload, "language-model");
+  EXPECT_EQ(split_metric("language-model.decode", {"language-model"}).metric, "decode");
+  EXPECT_EQ(split_metric("llama.cpp", {"llama.cpp"}).workload, "llama.cpp");
+  EXPECT_EQ(split_metric("llama.cpp", {"llama.cpp"}).metric, "");
+  EXPECT_EQ(split_metric("mnist-cnn", {}).workload, "mnist-cnn");
+}
+
+}  // namespace
+}  // namespace kiln
