@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-SpeedsByName known_speeds(const std::vector<Measurement>& history, const MeasurePlace& place,
+SpeedsByName known_speeds(const std::vector<Measurement>& history, const MeasuredWorkload& place,
                           const std::set<std::string>& left_out) {
   SpeedsByName latest;
   for (const Measurement& one : history)

@@ -25,7 +25,7 @@ using SpeedsByName = std::map<std::string, Measurement>;  // by Measurement::wor
 
 // The last of each metric of the workload on this machine, with this version of the workload or an unknown
 // one. `left_out`: sessions that do not count, as they are not complete or go on now.
-SpeedsByName known_speeds(const std::vector<Measurement>& history, const MeasurePlace& place,
+SpeedsByName known_speeds(const std::vector<Measurement>& history, const MeasuredWorkload& place,
                           const std::set<std::string>& left_out);
 
 // Some bits, and what is known of them.

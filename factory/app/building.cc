@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "factory/report/sharing.h"
+#include "factory/report/plan_graph.h"
 
 namespace kiln {
 
@@ -24,7 +24,7 @@ int jobs_of(int asked, const Site& site, const std::map<std::string, std::string
   }
   if (site.jobs > 0) return site.jobs;
   constexpr int kJobsOfSlurm = 32;
-  return site.launcher_config.slurm ? kJobsOfSlurm : std::max(1, processors / 2 + 1);
+  return site.launcher.slurm ? kJobsOfSlurm : std::max(1, processors / 2 + 1);
 }
 
 DiskNeed need_of(const BuildPlan& plan, const ImageNumbers& images, const StateView& view, bool with_sif,

@@ -11,7 +11,7 @@
 #include "factory/collect/disk_need.h"
 #include "factory/plan/cell_patterns.h"
 #include "factory/run/build.h"
-#include "factory/state/cell_status.h"
+#include "factory/run/cell_state.h"
 
 namespace kiln {
 

@@ -11,16 +11,13 @@
 #include "factory/base/text.h"
 #include "factory/base/unexpected.h"
 #include "factory/base/unique_name.h"
+#include "factory/night/budget.h"
 #include "factory/night/causes.h"
-#include "factory/night/gate.h"
 #include "factory/night/night_files.h"
 #include "factory/night/night_gains.h"
 #include "factory/night/night_html.h"
 #include "factory/night/night_images.h"
-#include "factory/night/night_junit.h"
-#include "factory/night/reserve.h"
-#include "factory/night/trends.h"
-#include "factory/night/trouble.h"
+#include "factory/night/night_text.h"
 #include "factory/state/lock.h"
 
 namespace kiln {

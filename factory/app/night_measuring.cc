@@ -23,7 +23,7 @@ void sort_by_need(std::vector<PlannedSession>& agenda) {
   });
 }
 
-void remember(const NightImage& before, const MeasurePlace& place, MeasureCandidate& one) {
+void remember(const NightImage& before, const MeasuredWorkload& place, MeasureCandidate& one) {
   const std::string machine = gain_place("", place.host);
   for (const auto& [where, gain] : before.gains) {
     if (!where.ends_with(machine)) continue;

@@ -21,7 +21,7 @@ std::string text_of(const PlannedSession& planned);  // "mnist-cnn in 3 images o
 void sort_by_need(std::vector<PlannedSession>& agenda);
 
 // Sets was_known and fell_back by what the last night knew of the image in this place, perhaps of other bits.
-void remember(const NightImage& before, const MeasurePlace& place, MeasureCandidate& one);
+void remember(const NightImage& before, const MeasuredWorkload& place, MeasureCandidate& one);
 
 // How many processors other processes keep busy at every one of three looks; 0: the machine is quiet. `look`:
 // what they keep busy at one look. `processors`: of the machine.

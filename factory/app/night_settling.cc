@@ -6,7 +6,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/night/trouble.h"
+#include "factory/night/causes.h"
 
 namespace kiln {
 namespace {

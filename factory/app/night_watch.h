@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "factory/night/lease.h"
+#include "factory/night/night.h"
 #include "factory/night/night_files.h"
-#include "factory/night/past_night.h"
 #include "factory/site/site.h"
 
 namespace kiln {

@@ -9,14 +9,14 @@
 namespace kiln {
 namespace {
 
-bool is_of_place(const Measurement& one, const MeasurePlace& place) {
+bool is_of_place(const Measurement& one, const MeasuredWorkload& place) {
   return is_speed_of(one.workload, place.workload, place.ranks, place.with_data) &&
          is_same_machine(one.host, place.host) && one.workload_files == place.files;
 }
 
 }  // namespace
 
-bool is_measured(const std::vector<const Measurements*>& images, const MeasurePlace& place) {
+bool is_measured(const std::vector<const Measurements*>& images, const MeasuredWorkload& place) {
   std::map<std::string, std::size_t> sessions;  // how many of the images each has
   for (const Measurements* measurements : images) {
     std::set<std::string> of_image;
@@ -29,7 +29,7 @@ bool is_measured(const std::vector<const Measurements*>& images, const MeasurePl
 }
 
 SearchTry try_of(const SearchCell& cell, const SearchCell& over, const Measurements& of_cell,
-                 const Measurements& of_over, const Measurements& of_stock, const MeasurePlace& place) {
+                 const Measurements& of_over, const Measurements& of_stock, const MeasuredWorkload& place) {
   SearchTry tried{&cell, &over};
   std::map<std::string, const Measurement*> last;  // by metric
   for (const Measurement& one : of_cell)

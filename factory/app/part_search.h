@@ -23,12 +23,12 @@ using Measurements = std::vector<Measurement>;  // of some bits, by their time
 
 // Whether one session, with enough rounds to prove a gain, has all of these images: a search that was killed
 // goes on where it was.
-bool is_measured(const std::vector<const Measurements*>& images, const MeasurePlace& place);
+bool is_measured(const std::vector<const Measurements*>& images, const MeasuredWorkload& place);
 
 // What the cell showed over `over`, and over the stock cell of the search. Of several metrics the one with
 // the least gain.
 SearchTry try_of(const SearchCell& cell, const SearchCell& over, const Measurements& of_cell,
-                 const Measurements& of_over, const Measurements& of_stock, const MeasurePlace& place);
+                 const Measurements& of_over, const Measurements& of_stock, const MeasuredWorkload& place);
 
 // "mnist-cnn: kept, 1.21 times as fast as pytorch:2.6.0 (1.17 to 1.25), …".
 std::string reason_of(const WorkloadSearch& search, const SearchTry& one);

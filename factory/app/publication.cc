@@ -10,7 +10,7 @@ ExitCode exit_code_of(const RegistryNews& news) {
   return news.unclear.empty() ? ExitCode::ok : ExitCode::input;
 }
 
-PublishPlace chosen_place(PublishPlace of_site, const PublishPlace& asked) {
+PublishDestination chosen_place(PublishDestination of_site, const PublishDestination& asked) {
   if (!asked.registry.empty()) of_site.registry = asked.registry;
   if (asked.key.empty()) return of_site;
   of_site.key = asked.key;

@@ -27,7 +27,7 @@ struct RegistryNews {
 ExitCode exit_code_of(const RegistryNews& news);
 
 // `asked`: a registry, and a key with its passphrase; each that is set replaces that of the site file.
-PublishPlace chosen_place(PublishPlace of_site, const PublishPlace& asked);
+PublishDestination chosen_place(PublishDestination of_site, const PublishDestination& asked);
 
 // Per cent of the images of a matrix that a publication takes out of the index without --yes.
 inline constexpr std::size_t kMostPruned = 20;

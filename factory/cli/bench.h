@@ -16,7 +16,7 @@
 #include "factory/cli/options.h"
 #include "factory/cli/temporary_folder.h"
 #include "factory/plan/cell_patterns.h"
-#include "factory/run/session_records.h"
+#include "factory/run/kept_runs.h"
 
 namespace kiln {
 

@@ -120,8 +120,8 @@ std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers&
     session = rfc3339(setup_.clock.unix_seconds()) + "-" + Digest::of(what.dump()).hex().substr(0, 8);
   std::set<std::string> left_out = unfinished_sessions(kept, setup_.state, setup_.files);
   left_out.insert(session);
-  const MeasurePlace place{work.workload, work.wishes.ranks, !work.wishes.data.empty(), workload.sum().hex(),
-                           host_};
+  const MeasuredWorkload place{work.workload, work.wishes.ranks, !work.wishes.data.empty(),
+                               workload.sum().hex(), host_};
   if (!work.again)
     for (Candidate& one : all) one.known = known_speeds(one.history, place, left_out);
   std::vector<BenchRequest> requests = requests_of(all, work, workload, session);

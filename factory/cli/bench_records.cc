@@ -14,7 +14,6 @@
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/run/kept_runs.h"
-#include "factory/run/session_records.h"
 
 namespace kiln {
 namespace {

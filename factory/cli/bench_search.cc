@@ -72,7 +72,7 @@ class PartSearch {
     for (const SearchCell* one : additions) images.push_back(one->image);
     invocation_.note(
         fmt::format("search  {}: {} to {}", work.workload, counted(additions.size(), "addition"), over.name));
-    const MeasurePlace place = measure(work, images);
+    const MeasuredWorkload place = measure(work, images);
     std::vector<SearchTry> tries;
     for (const SearchCell* one : additions)
       tries.push_back(try_of(*one, over, measurements_of(key_of(*one)), measurements_of(key_of(over)),
@@ -119,10 +119,10 @@ class PartSearch {
   }
 
   // Returns where, for the speeds that count.
-  MeasurePlace measure(const BenchWork& work, const ImageNumbers& images) {
+  MeasuredWorkload measure(const BenchWork& work, const ImageNumbers& images) {
     const std::string files = workload_sum(*catalogue_.recipes.find(Kind::workload, work.workload)).hex();
     ImageBench bench(catalogue_, setup_, index_, invocation_);
-    MeasurePlace place{work.workload, work.wishes.ranks, !work.wishes.data.empty(), files, bench.host()};
+    MeasuredWorkload place{work.workload, work.wishes.ranks, !work.wishes.data.empty(), files, bench.host()};
     std::vector<const Measurements*> known;
     for (std::uint32_t image : images) known.push_back(&measurements_of(catalogue_.plan.image(image).key()));
     if (work.again || !is_measured(known, place)) {

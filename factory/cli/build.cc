@@ -13,7 +13,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
-#include "factory/state/cell_status.h"
+#include "factory/run/cell_state.h"
 #include "factory/state/formats.h"
 
 namespace kiln {

@@ -8,7 +8,7 @@
 
 #include "factory/base/text.h"
 #include "factory/cli/print.h"
-#include "factory/cluster/job_place.h"
+#include "factory/cluster/job_request.h"
 #include "factory/engine/architecture.h"
 #include "factory/fetch/source_needs.h"
 #include "factory/mirror/mirror_folder.h"
@@ -83,18 +83,11 @@ void print_build(const BuildReport& report, const std::string& format) {
 BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images, const BuildRun& run,
                          const Site& site, Invocation& invocation) {
   const StatePaths state = invocation.state();
-  if (site.launcher_config.slurm) check_places(*site.launcher_config.slurm, invocation.cpus(), site.file);
+  if (site.launcher.slurm) check_partitions(*site.launcher.slurm, invocation.cpus(), site.file);
   if (site.offline) need_mirror(catalogue, images, site, invocation);
   Progress progress = invocation.progress();
-  auto environment = invocation.child_environment();
-  environment["KILN_ENGINE"] = site.engine;
-  if (!site.cache.use) environment["KILN_NO_CACHE"] = "true";
-  if (site.offline) {
-    environment["KILN_OFFLINE"] = "true";
-    environment["KILN_MIRROR"] = site.mirror;
-  }
-  if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();
-  const auto origin = sbom::find_origin(catalogue.recipes, invocation.runner, invocation.child_environment());
+  const auto environment = invocation.child_environment();
+  const auto origin = sbom::find_origin(catalogue.recipes, invocation.runner, environment);
   {
     const FileLock turn = FileLock::acquire(state.builds_turn());  // another build may be cleaning up
     // Images that lack a format may be what another build has just made: a later build repackages them.

@@ -12,7 +12,7 @@
 #include "factory/collect/collect.h"
 #include "factory/collect/collection_due.h"
 #include "factory/collect/engine_storage.h"
-#include "factory/engine/engine_facts.h"
+#include "factory/engine/engine.h"
 #include "factory/state/sweep.h"
 
 namespace kiln {

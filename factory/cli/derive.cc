@@ -10,9 +10,9 @@
 #include "factory/cli/options.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
-#include "factory/derive/derived_cells.h"
+#include "factory/derive/derivation.h"
 #include "factory/derive/folder_archive.h"
-#include "factory/state/cell_status.h"
+#include "factory/run/cell_state.h"
 
 namespace kiln {
 namespace {

@@ -9,11 +9,10 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cluster/node_answer.h"
+#include "factory/cluster/compute_node.h"
 #include "factory/distribution/http.h"
 #include "factory/engine/architecture.h"
 #include "factory/engine/engine.h"
-#include "factory/engine/engine_facts.h"
 #include "factory/engine/own_ids.h"
 #include "factory/os/cgroup.h"
 #include "factory/os/processors.h"
@@ -197,10 +196,10 @@ void add_gpus(Invocation& invocation, Table& table) {
 bool add_site(const Site& site, Invocation& invocation, Table& table) {
   table.add({"site file", site.file.empty() ? "-" : site.file, "", site.file.empty() ? "defaults" : "ok",
              "what is true of this machine or centre"});
-  if (site.launcher_config.slurm) return add_slurm(site, invocation, table);
-  if (site.launch_prefix.empty()) return true;
-  const std::optional<fs::path> launcher = invocation.runner.find_program(site.launch_prefix.front());
-  table.add({"launcher", launcher ? launcher->string() : "-", site.launch_prefix.front(),
+  if (site.launcher.slurm) return add_slurm(site, invocation, table);
+  if (site.launcher.words.empty()) return true;
+  const std::optional<fs::path> launcher = invocation.runner.find_program(site.launcher.words.front());
+  table.add({"launcher", launcher ? launcher->string() : "-", site.launcher.words.front(),
              rating(launcher.has_value()), "starts each step"});
   return launcher.has_value();
 }
@@ -271,13 +270,13 @@ std::vector<std::string> doctor_elsewhere(const Site& site, const LockForNodes& 
 
 // A job for this question alone.
 void run_in_job(const Site& site, Invocation& invocation) {
-  const SlurmSite& slurm = *site.launcher_config.slurm;
-  const std::string& asked = site.launcher_config.asked;
+  const SlurmSite& slurm = *site.launcher.slurm;
+  const std::string& asked = site.launcher.asked;
   const SlurmPrograms programs{invocation.runner, invocation.clock,
                                slurm_environment(invocation.child_environment())};
   const LockForNodes lock(invocation.state());
   const NodeAnswer answer = answer_of_node(doctor_elsewhere(site, lock, invocation), slurm,
-                                           asked.empty() ? slurm.standard : place_named(slurm, asked),
+                                           asked.empty() ? slurm.standard : partition_named(slurm, asked),
                                            invocation.state().jobs(), invocation.files, programs);
   print_text(answer.output);
   invocation.exit_code = static_cast<ExitCode>(answer.status);
@@ -286,13 +285,13 @@ void run_in_job(const Site& site, Invocation& invocation) {
 // The same on a machine of the launcher's. What it says goes through.
 void run_on_node(Invocation& invocation) {
   const Site site = invocation.site();
-  if (site.launcher_config.slurm) return run_in_job(site, invocation);
-  if (site.launch_prefix.empty())
+  if (site.launcher.slurm) return run_in_job(site, invocation);
+  if (site.launcher.words.empty())
     throw Error(ExitCode::usage, "the site file has no launcher, so there is no node to ask",
                 "\"launcher\": [\"srun\", \"-n1\"] in the site file");
   const LockForNodes lock(invocation.state());
   Command command;
-  command.argv = site.launch_prefix;
+  command.argv = site.launcher.prefix();
   for (std::string& word : doctor_elsewhere(site, lock, invocation)) command.argv.push_back(std::move(word));
   command.environment = invocation.child_environment();
   command.interactive = true;

@@ -4,7 +4,7 @@
 
 #include "factory/base/text.h"
 #include "factory/cli/print.h"
-#include "factory/cluster/slurm_names.h"
+#include "factory/cluster/job_request.h"
 #include "factory/engine/own_ids.h"
 #include "factory/state/access.h"
 
@@ -42,7 +42,7 @@ bool add_slurm(const Site& site, Invocation& invocation, Table& table) {
         {"slurm", found ? found->string() : "-", program, found ? "ok" : "MISSING", "runs steps as jobs"});
     all &= found.has_value();
   }
-  const SlurmNames asked = names_of(*site.launcher_config.slurm);
+  const SlurmNames asked = names_of(*site.launcher.slurm);
   if (!asked.partitions.empty())
     all &= add_names(
         "partition", asked.partitions,

@@ -17,7 +17,7 @@
 #include "factory/cli/usage.h"
 #include "factory/collect/empty_state.h"
 #include "factory/collect/survey.h"
-#include "factory/report/sharing.h"
+#include "factory/report/plan_graph.h"
 
 namespace kiln {
 namespace {

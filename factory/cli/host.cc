@@ -12,7 +12,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
-#include "factory/run/host_rates.h"
+#include "factory/run/bench.h"
 #include "factory/state/state_names.h"
 
 namespace kiln {

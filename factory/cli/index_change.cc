@@ -42,7 +42,7 @@ void say_other_tags(const FollowingTags& tags, const std::string& followed, std:
         name);
 }
 
-void follow_in_registry(const PublishPlace& place, std::int64_t number, Invocation& invocation) {
+void follow_in_registry(const PublishDestination& place, std::int64_t number, Invocation& invocation) {
   RegistryNews news;
   try {
     news = follow_index(place, true, invocation);
@@ -57,8 +57,8 @@ void follow_in_registry(const PublishPlace& place, std::int64_t number, Invocati
 }
 
 void roll_back(const RollbackRequest& request, Invocation& invocation) {
-  const PublishPlace place =
-      request.local ? PublishPlace() : chosen_place(site_place(invocation), {request.to, "", ""});
+  const PublishDestination place =
+      request.local ? PublishDestination() : chosen_place(site_place(invocation), {request.to, "", ""});
   const WriterLock lock = lock_state(invocation, "kiln index rollback");
   Index index = invocation.index(Index::Mode::write);
   const NamesByRegistry before = names_by_registry(index.entries());

@@ -38,7 +38,7 @@ struct RegistryFsck {
 // is lost is pushed again, and tags that are missing are set. Throws Error(usage), Error(network). REQUIRES:
 // with `repair` the state's lock is held.
 RegistryFsck check_registry(const std::string& asked, bool read, bool repair, Invocation& invocation) {
-  PublishPlace place = site_place(invocation);
+  PublishDestination place = site_place(invocation);
   place.registry = registry_to_collect(asked, invocation);
   RegistryFsck found;
   found.registry = RegistryAddress::parse(place.registry).text();

@@ -15,12 +15,12 @@
 #include "factory/cli/lock_use.h"
 #include "factory/cli/print.h"
 #include "factory/cli/user_namespace.h"
-#include "factory/derive/derived_cells.h"
-#include "factory/engine/engine_facts.h"
+#include "factory/derive/derivation.h"
+#include "factory/engine/engine.h"
 #include "factory/engine/own_ids.h"
 #include "factory/os/ignored_calls.h"
-#include "factory/recipe/unknown_names.h"
-#include "factory/run/pull_line.h"
+#include "factory/recipe/component_value.h"
+#include "factory/run/progress.h"
 #include "factory/state/access.h"
 
 namespace kiln {
@@ -195,10 +195,7 @@ Site Invocation::site() const {
   Site site = options.site.empty() ? find_site(files, environment) : read_site(files, options.site);
   if (!options.engine.empty()) site.engine = options.engine;
   if (options.no_cache) site.cache.use = false;
-  if (!options.partition.empty()) {
-    site.launch_prefix = launcher_words(site.launcher_config, options.partition);
-    site.launcher_config.asked = options.partition;
-  }
+  if (!options.partition.empty()) site.launcher.ask_for(options.partition);
   if (!options.mirror.empty()) site.mirror = fs::absolute(options.mirror).lexically_normal().string();
   site.offline = options.offline;
   if (site.offline && site.mirror.empty())
@@ -286,12 +283,12 @@ void Invocation::need_file(const fs::path& file) const {
 }
 
 void Invocation::need_root_for_steps() const {
-  if (!site().launcher_config.slurm) need_root_or_namespace();
+  if (!site().launcher.slurm) need_root_or_namespace();
 }
 
 void Invocation::need_root_or_namespace() const {
   const Site site = this->site();
-  if (!site.runs_elsewhere()) need_engine(site.engine, runner);
+  if (!site.launcher.is_used()) need_engine(site.engine, runner);
   if (::geteuid() == 0) {
     if (auto outside = environment.find(kOutside); outside != environment.end())
       report_to_outside(outside->second);

@@ -15,8 +15,8 @@
 #include "factory/derive/derivation.h"
 #include "factory/oci/pull.h"
 #include "factory/plan/build_plan.h"
+#include "factory/recipe/fact_sources.h"
 #include "factory/recipe/lockfile.h"
-#include "factory/recipe/stock_compilers.h"
 #include "factory/run/build.h"
 #include "factory/run/step.h"
 #include "factory/share/shared_steps.h"
@@ -146,6 +146,7 @@ class Invocation {
   bool with_derived = true;
   std::optional<Derivation> tried;  // in place of the one of its name that is recorded
   std::string step_plan;            // of `kiln step`: whose build hears of it
+  bool in_job = false;              // of `kiln step`: a job of Slurm runs it, whose output is read
   StartFolder started_in;           // before --directory
   // Gets each line of note() and of a build's progress; called by several threads. Empty: nothing does.
   std::function<void(const std::string&)> heard;

@@ -7,7 +7,7 @@
 #include "factory/app/night_lock.h"
 #include "factory/base/reading.h"
 #include "factory/cli/print.h"
-#include "factory/run/archive_state.h"
+#include "factory/run/script.h"
 
 namespace kiln {
 

@@ -3,9 +3,9 @@
 #include "factory/app/night_agenda.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/night_work.h"
-#include "factory/run/plan_forecast.h"
+#include "factory/run/cell_state.h"
+#include "factory/run/forecast.h"
 #include "factory/run/suitable_cell.h"
-#include "factory/state/cell_status.h"
 #include "factory/state/step_history.h"
 #include "registry/select/demand_query.h"
 
@@ -67,13 +67,13 @@ class NightBuilder {
     const StateView view(plan_, site_, state_, invocation_.files, names_, terms_.moved);
     for (std::uint32_t number : all_images(plan_)) {
       const ResolvedImage image = plan_.image(number);
-      CellStatus standing = view.standing(image);
-      if (standing.state == CellState::built) {
+      ExplainedState cell = view.explain(image);
+      if (cell.state == CellState::built) {
         whole_.push_back(number);
         continue;
       }
       lacking_.push_back(number);
-      night_.why.emplace(image.id(), std::move(standing.why));
+      night_.why.emplace(image.id(), std::move(cell.why));
     }
     if (!lacking_.empty()) look_for_room(plan_, lacking_, view, site_, invocation_);
   }

@@ -65,8 +65,8 @@ class NightMeasurer {
             fmt::format("not measured: there is no workload '{}' of the suite", workload.name));
         continue;
       }
-      const MeasurePlace place{workload.name, workload.ranks, !workload.data.empty(),
-                               workload_sum(*recipe).hex(), bench_.host()};
+      const MeasuredWorkload place{workload.name, workload.ranks, !workload.data.empty(),
+                                   workload_sum(*recipe).hex(), bench_.host()};
       MeasureAgenda of_workload = measure_agenda(candidates(workload, place), place);
       for (MeasureSession& session : of_workload.sessions) agenda.push_back({&workload, std::move(session)});
       for (const std::string& group : of_workload.no_stock)
@@ -77,7 +77,7 @@ class NightMeasurer {
     return agenda;
   }
 
-  std::vector<MeasureCandidate> candidates(const SuiteWorkload& workload, const MeasurePlace& place) {
+  std::vector<MeasureCandidate> candidates(const SuiteWorkload& workload, const MeasuredWorkload& place) {
     std::vector<MeasureCandidate> found;
     for (std::uint32_t number : chosen_images(workload)) {
       const ResolvedImage image = catalogue_.plan.image(number);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{60};
 
-std::string webhook_url(const SecretPlace& place, const Invocation& invocation) {
+std::string webhook_url(const SecretSource& place, const Invocation& invocation) {
   std::string url;
   if (!place.variable.empty()) {
     auto found = invocation.environment.find(place.variable);

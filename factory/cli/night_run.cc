@@ -16,10 +16,10 @@
 #include "factory/cli/state_lock.h"
 #include "factory/cli/upstream.h"
 #include "factory/collect/collection_due.h"
+#include "factory/night/budget.h"
 #include "factory/night/lease.h"
 #include "factory/night/night_files.h"
-#include "factory/night/reserve.h"
-#include "factory/run/publication_mark.h"
+#include "factory/run/publish.h"
 #include "factory/state/claim.h"
 
 namespace kiln {

@@ -49,7 +49,7 @@ struct NightRequest {
   std::string matrix;
   int jobs = 0;                    // 0: as `kiln build` has it
   std::chrono::seconds budget{0};  // for building; 0: no end
-  PublishPlace place;              // chosen_place(); without a registry the index alone
+  PublishDestination place;        // chosen_place(); without a registry the index alone
   std::string report;              // a folder that gets the report, too; "" = none
   bool update = true;              // the lockfile
   bool collect = true;

@@ -17,9 +17,9 @@
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/night/lease.h"
+#include "factory/night/night.h"
 #include "factory/night/night_files.h"
 #include "factory/night/night_text.h"
-#include "factory/night/past_night.h"
 #include "factory/recipe/matrix.h"
 
 namespace kiln {
@@ -85,7 +85,7 @@ void print_night_status(const std::string& matrix, const std::string& format, In
 
 struct NightlyOptions {
   NightRequest request;
-  PublishPlace asked;  // on the command line
+  PublishDestination asked;  // on the command line
   bool local = false;
   bool no_update = false;
   bool no_gc = false;

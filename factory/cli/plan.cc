@@ -40,7 +40,7 @@ std::vector<std::string> hex_of(const std::vector<StepTable::Number>& steps, con
   return keys;
 }
 
-Json cell_json(const ResolvedImage& image, const StepTable& table, const CellStatus& standing) {
+Json cell_json(const ResolvedImage& image, const StepTable& table, const ExplainedState& cell) {
   ImageRequest request = image.request();
   return {{"id", std::move(request.id)},
           {"axes", std::move(request.axes)},
@@ -50,8 +50,8 @@ Json cell_json(const ResolvedImage& image, const StepTable& table, const CellSta
           {"key", image.key()},
           {"steps", hex_of(image.steps(), table)},
           {"tests", hex_of(image.tests(), table)},
-          {"state", name_of(standing.state)},
-          {"why", standing.why}};
+          {"state", name_of(cell.state)},
+          {"why", cell.why}};
 }
 
 Json step_json(StepTable::Number number, const StepTable& table, NodeState state, const std::string& from) {
@@ -73,9 +73,9 @@ void print_plan_table(const PlanView& view, bool every_cell) {
   PlanCounts counts;
   for (std::uint32_t number : view.cells.images) {
     const ResolvedImage image = view.plan.image(number);
-    const CellStatus standing = view.state.standing(image);
-    ++counts[standing.state];
-    table.add({image.id(), image.reference(), name_of(standing.state), short_reason(standing.why)});
+    const ExplainedState cell = view.state.explain(image);
+    ++counts[cell.state];
+    table.add({image.id(), image.reference(), name_of(cell.state), short_reason(cell.why)});
   }
   for (std::uint32_t number : view.cells.broken) {
     const BrokenCell cell = view.plan.broken(number);
@@ -90,8 +90,8 @@ void print_plan_table(const PlanView& view, bool every_cell) {
 // All that can fail is done before the first byte is written: of half a document nobody sees that it is half.
 void print_plan_document(const PlanView& view) {
   const BuildPlan& plan = view.plan;
-  std::vector<CellStatus> standings;
-  for (std::uint32_t number : view.cells.images) standings.push_back(view.state.standing(plan.image(number)));
+  std::vector<ExplainedState> explained;
+  for (std::uint32_t number : view.cells.images) explained.push_back(view.state.explain(plan.image(number)));
   const Sharing sharing = sharing_of(view);
 
   JsonStream out(print_bytes);
@@ -99,8 +99,8 @@ void print_plan_document(const PlanView& view) {
   for (std::uint32_t number : view.cells.broken) out.item(to_json(plan.broken(number)));
   out.end();
   out.begin_array("cells");
-  for (std::size_t index = 0; index < standings.size(); ++index)
-    out.item(cell_json(plan.image(view.cells.images[index]), plan.steps(), standings[index]));
+  for (std::size_t index = 0; index < explained.size(); ++index)
+    out.item(cell_json(plan.image(view.cells.images[index]), plan.steps(), explained[index]));
   out.end();
   out.begin_array("excluded");
   for (std::uint32_t number : view.cells.excluded) out.item(to_json(plan.excluded(number)));

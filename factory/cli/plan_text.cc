@@ -9,11 +9,11 @@
 namespace kiln {
 namespace {
 
-std::string block(const PlanView& view, const ResolvedImage& image, const CellStatus& standing) {
+std::string block(const PlanView& view, const ResolvedImage& image, const ExplainedState& cell) {
   std::string out = fmt::format("{}\n  image  {}\n  key    {}\n  state  {}\n", image.id(), image.reference(),
-                                image.key(), name_of(standing.state));
+                                image.key(), name_of(cell.state));
   const char* word = "why";
-  for (const std::string& line : standing.why) {
+  for (const std::string& line : cell.why) {
     out += fmt::format("  {:<6} {}\n", word, line);
     word = "";
   }
@@ -108,9 +108,9 @@ std::string plan_blocks(const PlanView& view) {
   PlanCounts counts;
   for (std::uint32_t number : view.cells.images) {
     const ResolvedImage image = view.plan.image(number);
-    const CellStatus standing = view.state.standing(image);
-    ++counts[standing.state];
-    out += block(view, image, standing) + "\n";
+    const ExplainedState cell = view.state.explain(image);
+    ++counts[cell.state];
+    out += block(view, image, cell) + "\n";
   }
   return out + broken_blocks(view) + excluded_blocks(view) + plan_summary(counts, view, sharing_of(view));
 }

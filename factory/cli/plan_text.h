@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "factory/plan/cell_patterns.h"
-#include "factory/run/plan_forecast.h"
-#include "factory/state/cell_status.h"
+#include "factory/run/cell_state.h"
+#include "factory/run/forecast.h"
 
 namespace kiln {
 

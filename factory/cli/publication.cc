@@ -13,7 +13,7 @@ namespace kiln {
 
 namespace {
 
-std::optional<SigningKey> read_key(const PublishPlace& place, const Invocation& invocation) {
+std::optional<SigningKey> read_key(const PublishDestination& place, const Invocation& invocation) {
   if (place.key.empty()) return std::nullopt;
   if (!place.passphrase_file.empty()) invocation.need_file(place.passphrase_file);
   return SigningKey::read_with(place.key, place.passphrase_file);
@@ -47,7 +47,7 @@ RegistryAccess registry_access(const RegistryAddress& address, Http& http, Invoc
           [&invocation](const std::string& text) { invocation.note(text); }};
 }
 
-PublishPlace site_place(const Invocation& invocation) {
+PublishDestination site_place(const Invocation& invocation) {
   const Site site = invocation.site();
   if (site.publish.registry.empty()) return site.publish;
   try {
@@ -59,7 +59,7 @@ PublishPlace site_place(const Invocation& invocation) {
   return site.publish;
 }
 
-PublishTarget::PublishTarget(const PublishPlace& place, Invocation& invocation, Work work)
+PublishTarget::PublishTarget(const PublishDestination& place, Invocation& invocation, Work work)
     : clock_(invocation.clock),
       work_(work),
       key_(read_key(place, invocation)),
@@ -139,7 +139,7 @@ PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen,
   return done;
 }
 
-RegistryNews follow_index(const PublishPlace& place, bool keep, Invocation& invocation) {
+RegistryNews follow_index(const PublishDestination& place, bool keep, Invocation& invocation) {
   PublishTarget target(place, invocation);
   return follow(target, keep, false, invocation.index(Index::Mode::read));
 }

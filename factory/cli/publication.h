@@ -21,7 +21,7 @@ namespace kiln {
 
 // Where the site file wants images published; nowhere without a word in it. Throws Error(input) for what is
 // no registry.
-PublishPlace site_place(const Invocation& invocation);
+PublishDestination site_place(const Invocation& invocation);
 
 // How kiln asks it: with the credentials of the standard files, and the patience of the site file. REQUIRES:
 // both outlive the client.
@@ -34,7 +34,7 @@ class PublishTarget {
   enum class Work { publish, only_look };
   // Throws Error(usage), Error(input), Error(tool_missing). REQUIRES: `place` names a registry, the state's
   // lock is held unless `work` is only_look, and `invocation` outlives this.
-  PublishTarget(const PublishPlace& place, Invocation& invocation, Work work = Work::publish);
+  PublishTarget(const PublishDestination& place, Invocation& invocation, Work work = Work::publish);
 
   void push(std::vector<ImageRecord>& images) { publisher_.push(images); }
   // Whether the registry still has what the index answers with: all of it, or what is tonight's turn. What is
@@ -65,7 +65,7 @@ class PublishTarget {
 };
 
 struct PublishRun {
-  PublishPlace place;                 // chosen_place(); without a registry the index alone
+  PublishDestination place;           // chosen_place(); without a registry the index alone
   bool take_tags = false;             // also those that somebody else has moved
   std::vector<std::string> pruned{};  // names to take out, of lacking_images()
   bool keep = false;                  // look also at what lies in the registry already, as a night does
@@ -84,7 +84,7 @@ PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen,
 // The readable tags of the current snapshot and the site's names, after a change that pushed nothing. `keep`:
 // as in PublishRun. Throws as PublishTarget does. REQUIRES: the state's lock is held, and `place` names a
 // registry.
-RegistryNews follow_index(const PublishPlace& place, bool keep, Invocation& invocation);
+RegistryNews follow_index(const PublishDestination& place, bool keep, Invocation& invocation);
 
 // A line on stdout for each part of the news. Throws Error with exit_code_of() them.
 void tell_registry_news(const RegistryNews& news);

@@ -33,9 +33,9 @@ void check(const PublishRequest& options) {
 }
 
 // Nowhere with --local; else what the command line says, or the site file.
-PublishPlace publish_place_of(const PublishRequest& options, const Invocation& invocation) {
+PublishDestination publish_place_of(const PublishRequest& options, const Invocation& invocation) {
   if (options.local) return {};
-  PublishPlace place =
+  PublishDestination place =
       chosen_place(site_place(invocation), {options.to, options.key, options.passphrase_file});
   if (!place.registry.empty()) return place;
   constexpr const char* kHint = "or with \"publish\" in the site file";
@@ -89,7 +89,7 @@ void note_release(const Invocation& invocation) {
 
 void run_publish(const PublishRequest& options, Invocation& invocation) {
   check(options);
-  const PublishPlace place = publish_place_of(options, invocation);
+  const PublishDestination place = publish_place_of(options, invocation);
   Catalogue catalogue = invocation.load(options.matrix);
   const BuildPlan& plan = catalogue.plan;
   ChosenCells chosen = choose_cells(plan, options, invocation);

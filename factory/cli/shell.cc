@@ -58,7 +58,7 @@ std::vector<Step> all_steps(const ImageSpec& image) {
 
 // A base's root file system is made on the build host, and a copy by nobody's script: these are looked into
 // when they are done.
-ShellPlace shell_place(Step step) {
+ShellStart start_of(Step step) {
   const bool has_script = step.kind == StepKind::run || step.kind == StepKind::test;
   return {std::move(step), !has_script, {}};
 }
@@ -74,15 +74,15 @@ std::optional<Step> failed_step(const ImageSpec& image, const StatePaths& state,
   return std::nullopt;
 }
 
-ShellPlace failed_place(const ImageSpec& image, const StatePaths& state, const Invocation& invocation) {
+ShellStart failed_start(const ImageSpec& image, const StatePaths& state, const Invocation& invocation) {
   auto step = failed_step(image, state, invocation.files);
   if (!step)
     throw Error(ExitCode::no_match, fmt::format("no step of {}:{} failed", image.repository, image.tag));
-  ShellPlace place = shell_place(*step);
-  if (place.after)
+  ShellStart start = start_of(*step);
+  if (start.after)
     throw Error(ExitCode::no_match, fmt::format("what failed is {}, which runs in no container", step->title),
                 fmt::format("its log is {}", state.log(step->key).string()));
-  return place;
+  return start;
 }
 
 [[noreturn]] void fail_ambiguous(const std::string& name, const std::vector<Step>& steps) {
@@ -118,10 +118,10 @@ Step step_named(const std::string& name, const ImageSpec& image) {
               hint.empty() ? fmt::format("its components: {}", fmt::join(names, ", ")) : hint);
 }
 
-ShellPlace choose_place(const ShellOptions& options, const ImageSpec& image, const StatePaths& state,
+ShellStart choose_start(const ShellOptions& options, const ImageSpec& image, const StatePaths& state,
                         const Invocation& invocation) {
-  if (!options.step.empty()) return shell_place(step_named(options.step, image));
-  if (options.failed) return failed_place(image, state, invocation);
+  if (!options.step.empty()) return start_of(step_named(options.step, image));
+  if (options.failed) return failed_start(image, state, invocation);
   return {image.last_step(), true, image.environment};
 }
 
@@ -132,9 +132,9 @@ Step base_of(const Step& step, const ImageSpec& image) {
   return image.image_stage().steps.front();
 }
 
-std::string described(const ShellPlace& place, const ImageSpec& image) {
-  const Step& step = place.step;
-  if (place.after)
+std::string described(const ShellStart& start, const ImageSpec& image) {
+  const Step& step = start.step;
+  if (start.after)
     return fmt::format("{}:{} with {} done. Nothing done here is kept.", image.repository, image.tag,
                        step.title);
   return fmt::format("{}:{} where {} runs: `/bin/sh -eu {}`. Nothing done here is kept.", image.repository,
@@ -146,17 +146,17 @@ void run_shell(const ShellOptions& options, Invocation& invocation) {
   ::umask(022);  // as in a step
   const StatePaths state = invocation.state();
   const auto [plan, image] = built_cell(options, state, invocation);
-  const ShellPlace place = choose_place(options, image, state, invocation);
+  const ShellStart start = choose_start(options, image, state, invocation);
   const Site site = invocation.site();
   StepSetup setup = invocation.step_setup(site, state);
-  setup.base = base_of(place.step, image);
-  for (const std::string& component : {place.step.component, setup.base->component}) {
+  setup.base = base_of(start.step, image);
+  for (const std::string& component : {start.step.component, setup.base->component}) {
     const fs::path copied = state.recipes(plan) / component;
     const fs::path of_earlier_kilns = state.root() / "recipes" / component;  // one folder for all plans
     setup.recipe_folders[component] = invocation.files.is_directory(copied) ? copied : of_earlier_kilns;
   }
-  invocation.note(described(place, image));
-  CommandResult result = open_shell(place, setup);
+  invocation.note(described(start, image));
+  CommandResult result = open_shell(start, setup);
   const int status = result.end == CommandEnd::exited ? result.status : 128 + result.status;
   invocation.exit_code =
       result.end == CommandEnd::interrupted ? ExitCode::interrupted : static_cast<ExitCode>(status);

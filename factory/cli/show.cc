@@ -12,10 +12,10 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
-#include "factory/cpu/unknown_cpu.h"
+#include "factory/cpu/microarchitecture.h"
 #include "factory/plan/plan_json.h"
 #include "factory/render/render.h"
-#include "factory/report/image_flags.h"
+#include "factory/report/explain.h"
 
 namespace kiln {
 namespace {

@@ -45,7 +45,7 @@ Lease take_lease(const fs::path& folder, const std::string& what, const std::str
   const std::chrono::seconds silence = invocation.site().night.lease;
   bool told = false;
   while (true) {
-    if (auto lease = Lease::take(folder, holder, silence)) return std::move(*lease);
+    if (auto lease = Lease::try_acquire(folder, holder, silence)) return std::move(*lease);
     const auto other = Lease::holder(folder);
     if (!other) continue;  // it has ended meanwhile
     const std::string text =

@@ -9,20 +9,20 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/unique_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cluster/job_place.h"
+#include "factory/cluster/compute_node.h"
+#include "factory/cluster/job_request.h"
 #include "factory/cluster/job_run.h"
-#include "factory/cluster/machine_text.h"
 #include "factory/plan/plan_json.h"
 #include "factory/run/build.h"
+#include "factory/run/forecast.h"
 #include "factory/run/package_cell.h"
-#include "factory/run/plan_forecast.h"
+#include "factory/run/step_terms.h"
 #include "factory/state/access.h"
 #include "factory/state/claim.h"
 #include "factory/state/plan_file.h"
@@ -37,7 +37,7 @@ void report(const StepEvent& event) { print_json(to_json(event), -1); }
 
 // That it starts, goes on or waits. No reader (another machine, no build running) is fine.
 void announce(const Invocation& invocation, const StepEvent& event) {
-  if (invocation.environment.contains(kJob)) return report(event);
+  if (invocation.in_job) return report(event);
   int fifo =
       ::open(invocation.state().events(invocation.step_plan).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (fifo < 0) return;
@@ -46,40 +46,43 @@ void announce(const Invocation& invocation, const StepEvent& event) {
   ::close(fifo);
 }
 
-// The environment of the job: ours, without what says that ninja started us.
-std::map<std::string, std::string> job_environment(const std::string& key, const Invocation& invocation) {
-  auto environment = invocation.child_environment();
-  environment.erase(kStepOfNinja);
-  environment[kJob] = key;
-  environment[kAloneOnMachine] = "1";  // its processors are those that Slurm gave it
-  return environment;
-}
+struct StepOptions {
+  std::string plan;
+  std::string key;
+  std::string image;
+  std::string terms_file;  // "": none
+  StepTerms terms{};       // read from it
+  bool slurm = false;
+};
 
-SlurmPlace slurm_place_of(const PlaceNeed& need, const Site& site, Invocation& invocation) {
-  if (!site.launcher_config.slurm)
+SlurmPartition slurm_partition_of(const PartitionNeed& need, const Site& site, Invocation& invocation) {
+  if (!site.launcher.slurm)
     throw Error(ExitCode::usage, "the site file has no Slurm",
                 R"("launcher": {"slurm": {…}} in the site file)");
-  const SlurmSite& slurm = *site.launcher_config.slurm;
-  if (!site.launcher_config.asked.empty()) return place_named(slurm, site.launcher_config.asked);
-  check_places(slurm, invocation.cpus(), site.file);
-  return choose_place(slurm, need, invocation.cpus());
+  const SlurmSite& slurm = *site.launcher.slurm;
+  if (!site.launcher.asked.empty()) return partition_named(slurm, site.launcher.asked);
+  check_partitions(slurm, invocation.cpus(), site.file);
+  return choose_partition(slurm, need, invocation.cpus());
 }
 
-std::vector<std::string> step_command(const std::string& plan, const Invocation& invocation) {
-  return {fs::read_symlink("/proc/self/exe").string(), "step",   "--state",
-          invocation.state().root().string(),          "--plan", plan};
+std::vector<std::string> step_command(const StepOptions& options, const Invocation& invocation) {
+  std::vector<std::string> words = {fs::read_symlink("/proc/self/exe").string(), "step",   "--state",
+                                    invocation.state().root().string(),          "--plan", options.plan};
+  if (!options.terms_file.empty()) words.insert(words.end(), {"--terms", options.terms_file});
+  words.emplace_back("--in-job");
+  return words;
 }
 
-void run(const JobTask& task, const Site& site, std::int64_t no_start_after, Invocation& invocation) {
+void run(const JobTask& task, const Site& site, const StepTerms& terms, std::int64_t no_start_after,
+         Invocation& invocation) {
   const StatePaths state = invocation.state();
-  auto of_run = invocation.environment.find(kRun);
   const JobSetup setup{site,
                        state,
                        invocation.files,
                        invocation.runner,
                        invocation.clock,
-                       job_environment(task.key, invocation),
-                       of_run == invocation.environment.end() ? unique_name() : of_run->second,
+                       invocation.child_environment(),
+                       terms.run.empty() ? unique_name() : terms.run,
                        no_start_after,
                        [&](const StepEvent& event) { announce(invocation, event); }};
   const double start = invocation.clock.monotonic_seconds();
@@ -104,45 +107,37 @@ void run(const JobTask& task, const Site& site, std::int64_t no_start_after, Inv
   report(event);
 }
 
-// Until its end. What is here is what a job of `kiln step` with the same plan does. `no_start_after`: Unix
-// seconds; 0: no end. Throws Error(usage) where the site file has no Slurm.
-void run_step_as_job(const Step& step, const std::string& plan, std::int64_t no_start_after,
-                     Invocation& invocation) {
+// Until its end. The job runs the same command with --in-job. Throws Error(usage) where the site file has no
+// Slurm.
+void run_step_as_job(const Step& step, const StepOptions& options, Invocation& invocation) {
   const Site site = invocation.site();
   const StatePaths state = invocation.state();
   JobTask task{step.key,
                step.title,
                past_run_of(step),
-               slurm_place_of(place_need(step), site, invocation),
-               step_command(plan, invocation),
+               slurm_partition_of(partition_need(step), site, invocation),
+               step_command(options, invocation),
                {}};
   task.command.push_back(step.key);
   const fs::path record = step.kind == StepKind::test ? state.test(step.key) : state.step(step.key);
   task.is_done = [&] { return invocation.files.exists(record); };
-  run(task, site, step.kind == StepKind::test ? 0 : no_start_after, invocation);
+  run(task, site, options.terms, step.kind == StepKind::test ? 0 : options.terms.no_step_after, invocation);
 }
 
-void run_packaging_as_job(const ImageSpec& image, const std::string& plan, Invocation& invocation) {
+void run_packaging_as_job(const ImageSpec& image, const StepOptions& options, Invocation& invocation) {
   Site site = invocation.site();
-  site.launcher_config.asked.clear();  // that is of tests: an image is packaged anywhere
+  site.launcher.asked.clear();  // that is of tests: an image is packaged anywhere
   const fs::path record = invocation.state().built(record_name(image));
   JobTask task{image.key,
                "image " + image.repository + ":" + image.tag,
                packaging_of(image.key, image.repository),
-               slurm_place_of({}, site, invocation),
-               step_command(plan, invocation),
+               slurm_partition_of({}, site, invocation),
+               step_command(options, invocation),
                {}};
   task.command.insert(task.command.end(), {"--image", image.request.id});
   task.is_done = [&] { return invocation.files.exists(record); };
-  run(task, site, 0, invocation);
+  run(task, site, options.terms, 0, invocation);
 }
-
-struct StepOptions {
-  std::string plan;
-  std::string key;
-  std::string image;
-  bool slurm = false;
-};
 
 // Every two seconds, and each wait.
 std::function<void(const PullState&)> pull_announcer(const Step& step, const Invocation& invocation) {
@@ -193,9 +188,9 @@ std::optional<Step> base_of(const Step& step, const PlanFile& file) {
 
 // When ninja is killed, no step goes on behind the next run's back. What waits for a job goes without a word:
 // the next run takes the job over.
-void die_with_ninja(bool by_slurm, const Invocation& invocation) {
+void die_with_ninja(bool by_slurm, bool of_ninja) {
   ::prctl(PR_SET_PDEATHSIG, by_slurm ? SIGKILL : SIGTERM);
-  if (invocation.environment.contains(kStepOfNinja) && ::getppid() != ::getsid(0))
+  if (of_ninja && ::getppid() != ::getsid(0))
     throw Error(ExitCode::interrupted, "ninja, which started this step, is gone");
 }
 
@@ -250,12 +245,6 @@ void package_image(const PlanFile& file, const StepOptions& options, Invocation&
   report(event);
 }
 
-// Unix seconds; 0: no end.
-std::int64_t no_step_after(const Invocation& invocation) {
-  auto end = invocation.environment.find(kNoStepAfter);
-  return end == invocation.environment.end() ? 0 : std::atoll(end->second.c_str());
-}
-
 // Null where none are shared, or not from this machine: a compute node may not have the key.
 std::unique_ptr<SharedSteps> shared_steps(const Site& site, const StatePaths& state, Invocation& invocation) {
   auto tell = [](const std::string& text) { say("{}\n", note_line(text)); };
@@ -269,19 +258,32 @@ std::unique_ptr<SharedSteps> shared_steps(const Site& site, const StatePaths& st
 }
 
 // The time of whoever builds is up.
-bool is_too_late(const Step& step, const Invocation& invocation) {
-  const std::int64_t end = no_step_after(invocation);
+bool is_too_late(const Step& step, const StepTerms& terms, const Invocation& invocation) {
+  const std::int64_t end = terms.no_step_after;
   return end > 0 && step.kind != StepKind::test && invocation.clock.unix_seconds() >= end;
 }
 
 void run_as_job(const PlanFile& file, const StepOptions& options, Invocation& invocation) {
-  if (!options.image.empty())
-    return run_packaging_as_job(image_in(file, options.image), options.plan, invocation);
-  run_step_as_job(step_in(file, options.key), options.plan, no_step_after(invocation), invocation);
+  if (!options.image.empty()) return run_packaging_as_job(image_in(file, options.image), options, invocation);
+  run_step_as_job(step_in(file, options.key), options, invocation);
 }
 
-void run_edge(const StepOptions& options, Invocation& invocation) {
-  die_with_ninja(options.slurm, invocation);
+// What the build says of its site counts, whatever is in our environment.
+void take_terms(StepOptions& step, Invocation& invocation) {
+  if (step.terms_file.empty()) return;
+  step.terms = read_step_terms(invocation.files, step.terms_file);
+  GlobalOptions& options = invocation.options;
+  if (!step.terms.site.empty()) options.site = step.terms.site;
+  options.engine = step.terms.engine;
+  options.mirror = step.terms.mirror;
+  options.no_cache = step.terms.no_cache;
+  options.offline = step.terms.offline;
+}
+
+void run_edge(StepOptions& options, Invocation& invocation) {
+  take_terms(options, invocation);
+  const StepTerms& terms = options.terms;
+  die_with_ninja(options.slurm, terms.of_ninja && !invocation.in_job);
   if (!options.slurm) invocation.need_root_or_namespace();
   StatePaths state = invocation.state();
   invocation.step_plan = options.plan;
@@ -290,7 +292,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   if (options.slurm) return run_as_job(file, options, invocation);
   if (!options.image.empty()) return package_image(file, options, invocation);
   const Step step = step_in(file, options.key);
-  if (is_too_late(step, invocation)) {
+  if (is_too_late(step, terms, invocation)) {
     invocation.exit_code = ExitCode::timeout;
     return;
   }
@@ -299,12 +301,14 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   setup.base = base_of(step, file);
   setup.tell_pull = pull_announcer(step, invocation);
   setup.tell = wait_announcer(step, invocation);
-  if (invocation.environment.contains(kJob))
+  setup.is_alone = invocation.in_job;  // its processors are those that Slurm gave it
+  setup.at_once = terms.at_once;
+  if (invocation.in_job)
     setup.machine = machine_text(invocation.environment, invocation.runner, invocation.files);
   std::optional<HostDescription> host;  // of tests alone
   if (step.kind == StepKind::test) {
     host = detect_host(invocation.files, invocation.cpus());
-    setup.place.emplace(TestPlace{*host, invocation.cpus()});
+    setup.test_machine.emplace(TestMachine{*host, invocation.cpus()});
   }
   const fs::path recipes = state.recipes(options.plan);
   setup.recipe_folders[step.component] = recipes / step.component;
@@ -314,7 +318,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   double start = invocation.clock.monotonic_seconds();
   const auto shared = shared_steps(site, state, invocation);
   setup.shared = shared.get();
-  setup.fetches = !invocation.environment.contains(kNoFetch);
+  setup.fetches = terms.fetch;
   StepOutcome outcome = run_step(step, setup);
   if (auto why = shared ? shared->forged({step.key, step.kind == StepKind::test}) : ""; !why.empty())
     report(StepEvent{StepEvent::State::forged, step.key, step.title, 0, why, ""});
@@ -345,6 +349,9 @@ CLI::App* add_step(CLI::App& app, Invocation& invocation) {
   auto* key = add_value(*command, "key", options->key, "KEY", "key of the step");
   add_value(*command, "--image", options->image, "CELL", "package the image of this cell instead")
       ->excludes(key);
+  // Set by `kiln build` alone.
+  command->add_option("--terms", options->terms_file)->group("");
+  command->add_flag("--in-job", invocation.in_job)->group("");
   command->add_flag("--slurm", options->slurm, "run it as a job of the site's Slurm, and wait for it");
   add_value(*command, "--partition", invocation.options.partition, "NAME",
             "partition of that job (default: by the needs of the step)");

@@ -9,7 +9,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/record/image_record.h"
-#include "factory/run/tested.h"
+#include "factory/run/publish.h"
 #include "factory/state/record_store.h"
 #include "factory/state/state_names.h"
 

@@ -7,10 +7,13 @@
 //   lock        held by the process that waits for it
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "factory/base/effects.h"
+#include "factory/run/progress.h"
 
 namespace kiln {
 
@@ -59,5 +62,22 @@ struct JobScript {
 
 // For sh(1). It outlives `kiln step`, which is told to end with it, and then says how that ended.
 std::string script_text(const JobScript& script, const JobFiles& files);
+
+// What a job prints, as it grows: events of its step are handed on, the rest is for people.
+class JobOutput {
+ public:
+  JobOutput(std::filesystem::path file, std::function<void(const StepEvent&)> hear)
+      : file_(std::move(file)), hear_(std::move(hear)) {}
+
+  // What was added since the last time; a line that is not whole yet waits for the next. A file that became
+  // shorter is that of a job which Slurm ran again.
+  void read();
+
+ private:
+  std::filesystem::path file_;
+  std::function<void(const StepEvent&)> hear_;
+  std::uintmax_t at_ = 0;  // bytes read
+  std::string pending_;
+};
 
 }  // namespace kiln

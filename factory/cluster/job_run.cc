@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "factory/cluster/job_size.h"
-#include "factory/cluster/job_state.h"
+#include "factory/cluster/job_request.h"
 #include "factory/cluster/job_wait.h"
+#include "factory/cluster/queued_job.h"
 #include "factory/os/file_lock.h"
 #include "factory/run/failure.h"
 #include "factory/state/record_store.h"
@@ -20,7 +20,7 @@ class JobRun {
   JobRun(const JobTask& task, const JobSetup& setup)
       : task_(task),
         setup_(setup),
-        slurm_(*setup.site.launcher_config.slurm),
+        slurm_(*setup.site.launcher.slurm),
         files_(setup.state.job(task.key), setup.files),
         mark_{setup.run, folder_mark(setup.state.root().string()), task.key},
         programs_{setup.runner, setup.clock, slurm_environment(setup.environment)},
@@ -136,7 +136,7 @@ class JobRun {
       known_.insert(job.id);
       if (fate_of(job.state) != JobFate::alive) continue;
       const bool elsewhere =
-          is_pending(job.state) && !task_.place.partition.empty() && job.partition != task_.place.partition;
+          is_pending(job.state) && !task_.partition.name.empty() && job.partition != task_.partition.name;
       if (mine || elsewhere)
         others.push_back(job.id);
       else
@@ -166,8 +166,8 @@ class JobRun {
     files_.forget();
     files_.forget_output();
     RecordWriter(setup_.state, setup_.files).forget_failure(task_.key);
-    size_ =
-        job_size(task_.place, task_.like, read_history(setup_.state.history(), task_.like.component), least_);
+    size_ = job_size(task_.partition, task_.like, read_history(setup_.state.history(), task_.like.component),
+                     least_);
     setup_.files.write(files_.script(),
                        script_text({task_.command, task_.title, fs::current_path().string()}, files_));
     files_.write(Submission{cluster_, ""});
@@ -180,7 +180,7 @@ class JobRun {
   // What the site says may overrule what was recorded, but not what jobs are known by.
   std::vector<std::string> sbatch_words() const {
     std::vector<std::string> words = {"--ntasks=1", "--nodes=1", "--export=ALL"};
-    for (const auto& more : {size_words(size_), place_words(slurm_, task_.place)})
+    for (const auto& more : {size_words(size_), partition_words(slurm_, task_.partition)})
       words.insert(words.end(), more.begin(), more.end());
     std::string output = files_.output().string();
     for (std::size_t at = 0; (at = output.find('%', at)) != output.npos; at += 2) output.insert(at, "%");
@@ -228,13 +228,13 @@ class JobRun {
     if (number > setup_.site.step_retries) return false;
     std::string terms = fmt::format("try {} of {}", number + 1, setup_.site.step_retries + 1);
     if (verdict.next == JobVerdict::Next::more_memory) {
-      const std::uint64_t had = memory_had(), most = task_.place.most.memory;
+      const std::uint64_t had = memory_had(), most = task_.partition.most.memory;
       record_end(PastRun::End::out_of_memory, had);
       if (most > 0 && had >= most) return false;
       least_.memory = grown_memory(had);
       terms += " with more memory";
     } else if (verdict.next == JobVerdict::Next::more_time) {
-      const auto most = task_.place.most.time;
+      const auto most = task_.partition.most.time;
       record_end(PastRun::End::out_of_time, 0);
       if (most.count() > 0 && size_.time >= most) return false;
       least_.time = grown_time(size_.time);

@@ -25,13 +25,13 @@ struct JobTask {
   std::string key;  // of the step, or of the image that is packaged
   std::string title;
   PastRun like;  // as the history knows it
-  SlurmPlace place;
+  SlurmPartition partition;
   std::vector<std::string> command;  // what the job runs
   std::function<bool()> is_done;     // the record is there
 };
 
 struct JobSetup {
-  const Site& site;  // with `launcher_config.slurm`
+  const Site& site;  // with `launcher.slurm`
   const StatePaths& state;
   FileSystem& files;
   CommandRunner& runner;

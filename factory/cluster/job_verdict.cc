@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "factory/cluster/job_state.h"
+#include "factory/cluster/queued_job.h"
 
 namespace kiln {
 namespace {

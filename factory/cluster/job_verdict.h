@@ -1,5 +1,9 @@
 // How a step's job ended, from what it left and from what Slurm says. Pure.
 //
+//   job ended ── record, or failure record of the step ──▶ that counts
+//            ├── machine lost, more memory or time needed ──▶ another job
+//            └── anything else, no tries left ──▶ failure record
+//
 // What the step itself recorded as done comes first: a job that was cancelled while its files were being put
 // away has done its work. Then Slurm's word, where it ended the job: what a step says that was killed is no
 // failure of its own. Then the record of the step's failure, and the exit status that the job's script wrote.
@@ -34,7 +38,7 @@ struct JobVerdict {
     again,    // as it was
     more_memory,
     more_time,
-    too_late,  // it did not begin before its time was up (kNoStepAfter)
+    too_late,  // it did not begin before its time was up (StepTerms::no_step_after)
   };
   Next next = Next::give_up;
   std::string what;                         // "job 17 on nid001: NODE_FAIL"

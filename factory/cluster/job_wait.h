@@ -7,7 +7,6 @@
 
 #include "factory/cluster/controller.h"
 #include "factory/cluster/job_files.h"
-#include "factory/cluster/job_output.h"
 
 namespace kiln {
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "factory/base/digest.h"
 
@@ -34,6 +35,16 @@ std::uint64_t bytes_of(std::string_view text) {
   const int power = unit.starts_with('K') ? 10 : unit.starts_with('G') ? 30 : unit.starts_with('T') ? 40 : 20;
   return static_cast<std::uint64_t>(std::ldexp(number, power));
 }
+
+using Entry = std::pair<std::string_view, JobFate>;
+constexpr std::array kJobEnds = {
+    Entry{"COMPLETED", JobFate::over},          Entry{"FAILED", JobFate::over},
+    Entry{"OUT_OF_MEMORY", JobFate::no_memory}, Entry{"TIMEOUT", JobFate::no_time},
+    Entry{"NODE_FAIL", JobFate::lost_machine},  Entry{"BOOT_FAIL", JobFate::lost_machine},
+    Entry{"PREEMPTED", JobFate::lost_machine},  Entry{"REVOKED", JobFate::lost_machine},
+    Entry{"CANCELLED", JobFate::ended},         Entry{"DEADLINE", JobFate::ended}};
+constexpr std::array kPendingStates = {"PENDING",     "REQUEUED",      "REQUEUE_HOLD",
+                                       "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"};
 
 }  // namespace
 
@@ -70,6 +81,24 @@ std::vector<QueuedJob> parse_queue(std::string_view text) {
                     bytes_of(fields[6]), *mark});
   }
   return jobs;
+}
+
+JobFate fate_of(std::string_view state) {
+  for (const auto& [name, fate] : kJobEnds)
+    if (state == name) return fate;
+  return JobFate::alive;
+}
+
+bool is_pending(std::string_view state) {
+  for (const char* name : kPendingStates)
+    if (state == name) return true;
+  return false;
+}
+
+// The job's state_desc (src/slurmctld/job_mgr.c), which squeue prints with blanks and scontrol with
+// underscores.
+bool is_held_for_launch(std::string_view state, std::string_view reason) {
+  return is_pending(state) && reason.find("launch failed") != reason.npos;
 }
 
 }  // namespace kiln

@@ -3,17 +3,46 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "factory/base/digest.h"
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
-#include "factory/derive/application.h"
 #include "factory/recipe/matrix.h"
+#include "factory/recipe/recipe.h"
 #include "factory/state/state.h"
 
 namespace kiln {
+
+// The recipes of a derived image's application: one for each of its steps, so that a changed file runs only
+// the steps from its own on. Pure.
+
+// What the user adds to an image. At least one of requirements, files and run is there.
+struct ApplicationInputs {
+  std::optional<std::string> requirements{};  // text of a requirements file for pip
+  std::optional<std::string> files{};         // a tar archive (folder_archive.h)
+  std::string files_at{};                     // absolute path of the image where the archive is unpacked
+  std::optional<std::string> run{};           // a shell script, run after the two
+  std::optional<std::string> test{};          // a shell script, run in the finished image
+};
+
+// Bytes by path below a folder of recipes: "application/train/recipe.json".
+using RecipeTexts = std::map<std::string, std::string>;
+
+// The components, lowest first: application/NAME.requirements, application/NAME.files and application/NAME,
+// which needs those of the others that are there and has the test.
+RecipeTexts application_recipes(const std::string& name, const ApplicationInputs& inputs);
+
+// Of all paths and bytes.
+Digest digest_of(const RecipeTexts& recipes);
+
+// A name for a derived image: [a-z0-9], then also "_" and "-", at most 63 characters, and no word that means
+// something else in a matrix. It is a repository, a component and a name that questions use. "" when it is
+// one; else what is wrong.
+std::string refused_name(const std::string& name);
 
 // An application upon images of a matrix: a cell for each of `parents`.
 struct Derivation {
@@ -46,5 +75,17 @@ class DerivedStore {
   const StatePaths* state_;
   FileSystem* files_;
 };
+
+// Derived images as cells of their matrix: every command over the matrix has them, the night as well.
+
+// Adds the cells of the derivations of this matrix, a group each, and the recipes of their applications. A
+// derivation whose recipes are missing is passed over, and so is a parent that the matrix no longer has;
+// `tell` gets a line for each. Throws Error(input) for what expand() refuses in the matrix.
+void add_derived_cells(Matrix& matrix, RecipeBook& recipes, const std::vector<Derivation>& derivations,
+                       const StatePaths& state, const FileSystem& files,
+                       const std::function<void(const std::string&)>& tell);
+
+// The axes of a derived image's cell.
+AxisValues derived_axes(const AxisValues& parent, const std::string& name);
 
 }  // namespace kiln

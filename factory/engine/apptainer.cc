@@ -1,12 +1,11 @@
-#include "factory/engine/apptainer.h"
-
 #include <fmt/format.h>
 
 #include <array>
 
 #include "factory/base/quote.h"
+#include "factory/engine/container_files.h"
 #include "factory/engine/container_script.h"
-#include "factory/engine/mount_points.h"
+#include "factory/engine/overlay_engine.h"
 
 namespace kiln {
 namespace {

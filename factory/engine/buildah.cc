@@ -1,7 +1,6 @@
 #include "factory/engine/buildah.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -12,9 +11,6 @@
 #include "factory/engine/container_script.h"
 #include "factory/engine/import_layout.h"
 #include "factory/engine/mount_table.h"
-#include "factory/engine/overlay_mount.h"
-#include "factory/engine/resolve_inside.h"
-#include "factory/oci/pull.h"
 #include "factory/os/processors.h"
 
 namespace kiln {
@@ -39,21 +35,22 @@ bool did_not_begin(const CommandResult& result) {
 
 }  // namespace
 
-class BuildahContainer final : public Container {
+class BuildahContainer final : public MountedContainer {
  public:
   BuildahContainer(BuildahEngine& engine, std::string name)
-      : engine_(engine),
+      : MountedContainer(engine.setup_),
+        engine_(engine),
         name_(std::move(name)),
-        overlay_(engine.setup_.runner, engine.setup_.files, engine.setup_.environment) {}
+        overlay_(setup_.runner, setup_.files, setup_.environment) {}
   BuildahContainer(const BuildahContainer&) = delete;
   BuildahContainer& operator=(const BuildahContainer&) = delete;
 
   ~BuildahContainer() override {
     if (is_kept_) return;
     try {
-      if (!remove()) engine_.session().distrust_store();
+      if (!remove()) engine_.session_->distrust_store();
     } catch (const Error&) {
-      engine_.session().distrust_store();
+      engine_.session_->distrust_store();
     }
   }
 
@@ -66,14 +63,6 @@ class BuildahContainer final : public Container {
     unmount();
     engine_.must({"add", "--quiet", name_, tar.string(), "/"});
   }
-
-  void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) override {
-    fs::path from = dynamic_cast<BuildahContainer&>(other).mount();
-    fs::path to = mount();
-    for (const std::string& path : paths) copy_between(from, to, path, log, engine_.setup_);
-  }
-
-  fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
 
   ChangedTree changes() override {
     StorageTrees trees = engine_.trees();
@@ -98,13 +87,13 @@ class BuildahContainer final : public Container {
  private:
   bool remove() {
     // A store whose file system is gone: the engine would begin another below the empty mount point.
-    if (!engine_.setup_.files.is_directory(engine_.setup_.store)) return true;
+    if (!setup_.files.is_directory(setup_.store)) return true;
     overlay_.unmount();
     if (!mounted_.empty()) engine_.attempt({"umount", name_}, true);
     return engine_.attempt({"rm", name_}, true).ok();
   }
 
-  fs::path mount() {
+  fs::path mount() override {
     if (tree().empty() && !mount_it_ourselves()) mounted_ = engine_.must({"mount", name_});
     return tree();
   }
@@ -119,7 +108,7 @@ class BuildahContainer final : public Container {
     // The engine may have bound its storage upon itself: what is outside is of another mount then.
     const fs::path work = tree->folder.parent_path() / "kiln-work";
     try {
-      overlay_.mount(*tree, {engine_.setup_.store / "trees" / name_, work, engine_.root() / "overlay", true});
+      overlay_.mount(*tree, {setup_.store / "trees" / name_, work, engine_.root() / "overlay", true});
       return true;
     } catch (const Error& error) {
       if (error.code() != ExitCode::store) throw;
@@ -129,7 +118,7 @@ class BuildahContainer final : public Container {
 
   ChangedTree mounted_tree() {
     fs::path merged = mount();
-    std::string mountinfo = engine_.setup_.files.read("/proc/self/mountinfo").value_or("");
+    std::string mountinfo = setup_.files.read("/proc/self/mountinfo").value_or("");
     auto tree = overlay_at(mountinfo, merged, merged.parent_path().parent_path());
     if (tree) return *std::move(tree);
     throw Error(ExitCode::store,
@@ -197,8 +186,7 @@ CommandResult BuildahEngine::run(const std::string& name, const ContainerRun& re
   const ContainerScript script(request, setup_);
   Words arguments = {"run",    "--isolation", "chroot",       "--network",   "host",
                      "--user", "0:0",         "--workingdir", request.folder};
-  if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
-    arguments.emplace_back("--terminal");
+  if (has_terminal(request)) arguments.emplace_back("--terminal");
   for (const Mount& mount : script.mounts()) arguments.insert(arguments.end(), {"--volume", mount.volume()});
   arguments.insert(arguments.end(), {name, "--"});
   const Words inside = script.argv();
@@ -210,31 +198,8 @@ CommandResult BuildahEngine::run(const std::string& name, const ContainerRun& re
   return result;
 }
 
-std::string BuildahEngine::version() {
-  // "buildah version 1.28.2 (image-spec 1.1.0-rc2, runtime-spec 1.0.2-dev)"
-  std::string text = must({"--version"});
-  std::size_t start = text.find("version ");
-  if (start == std::string::npos) return text;
-  start += std::string_view("version ").size();
-  return text.substr(start, text.find(' ', start) - start);
-}
-
-EngineSession& BuildahEngine::session() {
-  if (session_) return *session_;
-  need_mounted_root(setup_.files);
-  session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
-  return *session_;
-}
-
-// By none of them: they would unpack what only has to be copied.
-void BuildahEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
-  pull_base(reference, layout, log,
-            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull},
-            setup_.architecture);
-}
-
 std::unique_ptr<Container> BuildahEngine::start(const StepRecord* parent) {
-  session();
+  begin_session();
   std::string name = "kiln-" + unique_name();
   std::string image = parent != nullptr ? step_image(parent->key) : "scratch";
   const Words from = {"from", "--quiet", "--pull-never", "--name", name, image};
@@ -250,7 +215,7 @@ std::unique_ptr<Container> BuildahEngine::start(const StepRecord* parent) {
 void BuildahEngine::forget(const std::vector<std::string>& containers,
                            const std::vector<std::string>& images) {
   constexpr std::size_t kAtOnce = 200;  // few enough for a command line
-  session();
+  begin_session();
   auto remove_all = [&](const char* verb, const std::vector<std::string>& names) {
     for (std::size_t at = 0; at < names.size(); at += kAtOnce) {
       Words words = {verb};
@@ -263,7 +228,7 @@ void BuildahEngine::forget(const std::vector<std::string>& containers,
     remove_all("rm", containers);
     remove_all("rmi", images);
   } catch (const Error&) {
-    session().distrust_store();
+    session_->distrust_store();
     throw;
   }
 }
@@ -287,7 +252,7 @@ void BuildahEngine::import(const StepRecord& step, const std::string& image) {
   const CommandResult copy = ImportLayout(step, setup_)
                                  .copy_to(fmt::format("containers-storage:[overlay@{}+{}]{}", root().string(),
                                                       (setup_.store / "run").string(), image));
-  if (copy.end != CommandEnd::exited) session().distrust_store();
+  if (copy.end != CommandEnd::exited) session_->distrust_store();
   ImportLayout::check(copy, image, "buildah");
 }
 

@@ -6,22 +6,19 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
-#include "factory/engine/engine.h"
-#include "factory/engine/engine_session.h"
+#include "factory/engine/local_engine.h"
 #include "factory/engine/storage_trees.h"
 
 namespace kiln {
 
-class BuildahEngine final : public Engine {
+class BuildahEngine final : public LocalEngine {
  public:
-  explicit BuildahEngine(const EngineSetup& setup) : setup_(setup) {}
+  explicit BuildahEngine(const EngineSetup& setup) : LocalEngine(setup) {}
   std::string name() const override { return "buildah"; }
-  std::string version() override;
+  std::string version() override { return version_of("buildah"); }
   std::unique_ptr<Container> start(const StepRecord* parent) override;
   void forget(const std::vector<std::string>& containers, const std::vector<std::string>& images) override;
-  void pull(const std::string& reference, const fs::path& layout, const fs::path& log) override;
 
  private:
   friend class BuildahContainer;
@@ -32,16 +29,12 @@ class BuildahEngine final : public Engine {
   CommandResult attempt(const Words& arguments, bool despite_interrupt = false);
   // As `attempt`; Error(store) when it fails. Returns stdout without the last newline.
   std::string must(const Words& arguments);
-  EngineSession& session();
   bool has_image(const std::string& image);
   StorageTrees trees() const;
   bool mounts_are_plain() const;  // what buildah mounts is what OverlayMount would
   void import(const StepRecord& step, const std::string& image);
   // As an image; true where the container is gone with it.
   bool keep(const std::string& container, const std::string& image);
-
-  EngineSetup setup_;
-  std::optional<EngineSession> session_;  // begins with the first container
 };
 
 }  // namespace kiln

@@ -1,7 +1,13 @@
 #include "factory/engine/container_script.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+
+#include "factory/base/durable_file.h"
 #include "factory/base/file_mask.h"
 #include "factory/base/quote.h"
 #include "factory/base/reading.h"
@@ -9,6 +15,23 @@
 #include "factory/base/unique_name.h"
 
 namespace kiln {
+// The mode: whoever a script becomes may open what is its own stdout.
+Fifo::Fifo(std::filesystem::path path) : path_(std::move(path)) {
+  if (::mkfifo(path_.c_str(), 0600) != 0 || ::chmod(path_.c_str(), 0622) != 0)
+    fail_with_errno(errno, "make", path_);
+  end_ = ::open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  if (end_ < 0) fail_with_errno(errno, "open", path_);
+}
+
+Fifo::~Fifo() {
+  ::close(end_);
+  ::unlink(path_.c_str());
+}
+
+bool ScriptPipes::has_begun() const {
+  char byte = 0;
+  return ::read(begun_.end(), &byte, 1) == 1;
+}
 
 ContainerScript::ContainerScript(const ContainerRun& request, const EngineSetup& setup)
     : request_(request),

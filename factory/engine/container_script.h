@@ -2,12 +2,56 @@
 // goes through pipes of ours, the recipe's files are mounted.
 #pragma once
 
+#include <array>
+#include <filesystem>
 #include <optional>
 
 #include "factory/engine/engine.h"
-#include "factory/engine/script_pipes.h"
 
 namespace kiln {
+
+// A named pipe, for words between processes that share no more than a folder.
+class Fifo {
+ public:
+  // Makes it; its folder is to keep all others out, as everybody may write to it. Gone with the object.
+  // Throws Error(store).
+  explicit Fifo(std::filesystem::path path);
+  Fifo(const Fifo&) = delete;
+  Fifo& operator=(const Fifo&) = delete;
+  ~Fifo();
+
+  const std::filesystem::path& path() const { return path_; }
+  // Open at both ends, so that none of them ever ends; reading and writing do not wait.
+  int end() const { return end_; }
+
+ private:
+  std::filesystem::path path_;
+  int end_ = -1;
+};
+
+// The pipes through which a script in a container talks to us, past its engine.
+//
+// buildah relays what a script prints by a goroutine for which nobody waits: when the script has failed, the
+// process ends at once, and the last lines, which say why, are lost where the machine is busy
+// (buildah 1.28.2, chroot/run_common.go, runUsingChroot: os.Exit beside the loop over `relays`).
+class ScriptPipes {
+ public:
+  // FIFOs in the folder, which is ours alone; gone with the object. Throws Error(store).
+  explicit ScriptPipes(const std::filesystem::path& folder)
+      : out_(folder / "stdout"), err_(folder / "stderr"), begun_(folder / "begun") {}
+
+  std::filesystem::path out() const { return out_.path(); }
+  std::filesystem::path err() const { return err_.path(); }
+  // A byte comes through it before the script: an engine that ends well without having started it is not
+  // believed.
+  std::filesystem::path begun() const { return begun_.path(); }
+  bool has_begun() const;  // asked once
+  // What is read of them does not wait (Command::more_output).
+  std::array<int, 2> ends() const { return {out_.end(), err_.end()}; }
+
+ private:
+  Fifo out_, err_, begun_;
+};
 
 class ContainerScript {
  public:

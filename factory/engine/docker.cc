@@ -1,7 +1,6 @@
 #include "factory/engine/docker.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -13,13 +12,9 @@
 #include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"
 #include "factory/engine/container_script.h"
-#include "factory/engine/docker_archive.h"
-#include "factory/engine/docker_script.h"
+#include "factory/engine/docker_daemon.h"
 #include "factory/engine/import_layout.h"
-#include "factory/engine/mount_points.h"
-#include "factory/engine/overlay_mount.h"
-#include "factory/engine/resolve_inside.h"
-#include "factory/oci/pull.h"
+#include "factory/engine/mount_table.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {
@@ -52,11 +47,9 @@ Json settings_of(const ContainerRun& request, const std::vector<Mount>& mounts) 
     host["Devices"].push_back(
         {{"PathOnHost", device}, {"PathInContainer", device}, {"CgroupPermissions", "rwm"}});
   for (const Mount& mount : mounts) host["Binds"].push_back(mount.volume());
-  const bool has_terminal =
-      request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
   return {{"User", "0:0"},
           {"WorkingDir", request.folder},
-          {"Tty", has_terminal},
+          {"Tty", has_terminal(request)},
           {"OpenStdin", request.interactive},
           {"StdinOnce", request.interactive},
           {"AttachStdin", request.interactive},
@@ -74,13 +67,14 @@ std::string variable(const EngineSetup& setup, const char* name) {
 
 // Docker fixes at its creation what a container runs and what is mounted in it. So it is made when that is
 // known; where the tree is asked for before, one that does nothing shows it.
-class DockerContainer final : public Container {
+class DockerContainer final : public MountedContainer {
  public:
   DockerContainer(DockerEngine& engine, std::optional<StepRecord> parent)
-      : engine_(engine),
+      : MountedContainer(engine.setup_),
+        engine_(engine),
         parent_(std::move(parent)),
         image_(step_image(parent_ ? parent_->key : engine.nothing())),
-        overlay_(engine.setup_.runner, engine.setup_.files, engine.setup_.environment) {}
+        overlay_(setup_.runner, setup_.files, setup_.environment) {}
   DockerContainer(const DockerContainer&) = delete;
   DockerContainer& operator=(const DockerContainer&) = delete;
 
@@ -99,33 +93,23 @@ class DockerContainer final : public Container {
   CommandResult run(const ContainerRun& request) override {
     overlay_.unmount();
     if (!name_.empty()) engine_.check("remove a container", engine_.remove(name_));
-    const ContainerScript script(request, engine_.setup_);
+    const ContainerScript script(request, setup_);
     create(settings_of(request, script.mounts()), script.argv());
     auto command = [&](std::vector<std::string> words) {
       return script.command(std::move(words), ContainerScript::Network::of_engine);
     };
-    CommandRunner& runner = engine_.setup_.runner;
+    CommandRunner& runner = setup_.runner;
     // A person's shell is for docker's program: it knows terminals.
     CommandResult result =
         request.interactive
             ? runner.run(command({"docker", "start", "--attach", "--interactive", name_}))
-            : run_in_docker(engine_.daemon_, name_, engine_.setup_.environment.at("TMPDIR"), runner, command);
+            : run_in_docker(engine_.daemon_, name_, setup_.environment.at("TMPDIR"), runner, command);
     if (result.end != CommandEnd::exited) engine_.attempt("POST", of_container("/kill"));
     if (!result.ok() && is_out_of_memory()) result.end = CommandEnd::out_of_memory;
     has_run_ = true;
     script.check_begun(result, "docker");
     return result;
   }
-
-  void add_archive(const fs::path& tar) override { unpack_archive(tar, mount(), engine_.setup_); }
-
-  void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) override {
-    const fs::path from = dynamic_cast<DockerContainer&>(other).mount();
-    const fs::path to = mount();
-    for (const std::string& path : paths) copy_between(from, to, path, log, engine_.setup_);
-  }
-
-  fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
 
   ChangedTree changes() override {
     overlay_.unmount();
@@ -186,17 +170,17 @@ class DockerContainer final : public Container {
     for (const std::string_view below : split(lower, ':'))
       if (!below.ends_with("-init/diff")) tree.below.emplace_back(below);  // Docker's own mount points
     work_ = text_of(data, "WorkDir");
-    if (tree.folder.empty() || !engine_.setup_.files.is_directory(tree.folder))
+    if (tree.folder.empty() || !setup_.files.is_directory(tree.folder))
       throw Error(ExitCode::store, "docker's containers are no overlays on this machine",
                   "kiln needs a local daemon with the storage driver overlay2, and to be root");
     return tree;
   }
 
   // Docker mounts a container's tree only while that runs.
-  fs::path mount() {
+  fs::path mount() override {
     if (overlay_.is_mounted()) return overlay_.at();
     const ChangedTree tree = this->tree();
-    overlay_.mount(tree, {fs::path(engine_.setup_.environment.at("TMPDIR")) / (name_ + "-tree"), work_,
+    overlay_.mount(tree, {fs::path(setup_.environment.at("TMPDIR")) / (name_ + "-tree"), work_,
                           tree.folder.parent_path().parent_path()});
     return overlay_.at();
   }
@@ -210,7 +194,7 @@ class DockerContainer final : public Container {
 };
 
 DockerEngine::DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect)
-    : setup_(setup), daemon_(variable(setup, "DOCKER_HOST"), std::move(connect)) {
+    : LocalEngine(setup), daemon_(variable(setup, "DOCKER_HOST"), std::move(connect)) {
   // The program is to speak to the same daemon.
   setup_.environment["DOCKER_HOST"] = daemon_.host();
   setup_.environment.erase("DOCKER_CONTEXT");
@@ -239,22 +223,8 @@ DockerAnswer DockerEngine::remove(const std::string& container) const {
   return ask("DELETE", fmt::format("/containers/{}?force=1", container), true);
 }
 
-std::string DockerEngine::version() {
-  // "Docker version 20.10.24+dfsg1, build 297e128"
-  Command command;
-  command.argv = {"docker", "--version"};
-  command.environment = setup_.environment;
-  command.capture_stdout = true;
-  const std::string text = setup_.runner.run(command).output;
-  const std::size_t start = text.find_first_of("0123456789");
-  if (start == std::string::npos) throw Error(ExitCode::store, "docker does not say its version");
-  return text.substr(start, text.find_first_of("+, ", start) - start);
-}
-
 void DockerEngine::begin() {
-  if (session_) return;
-  need_mounted_root(setup_.files);
-  session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
+  if (!begin_session()) return;
   // In a store that is new to this engine others may have cleaned up what docker knows nothing of.
   const fs::path known = setup_.store / "docker";
   if (!session_->met_dead() && setup_.files.exists(known)) return;
@@ -305,12 +275,6 @@ void DockerEngine::forget(const std::vector<std::string>& containers,
                           const std::vector<std::string>& images) {
   for (const std::string& name : containers) check("remove " + name, remove(name));
   for (const std::string& image : images) check("remove " + image, ask("DELETE", "/images/" + image));
-}
-
-void DockerEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
-  pull_base(reference, layout, log,
-            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull},
-            setup_.architecture);
 }
 
 }  // namespace kiln

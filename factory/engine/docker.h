@@ -7,23 +7,19 @@
 // is removed by the next that starts.
 #pragma once
 
-#include <optional>
-
 #include "factory/engine/docker_daemon.h"
-#include "factory/engine/engine.h"
-#include "factory/engine/engine_session.h"
+#include "factory/engine/local_engine.h"
 
 namespace kiln {
 
-class DockerEngine final : public Engine {
+class DockerEngine final : public LocalEngine {
  public:
   // Throws nothing for a daemon that is not there: that is known when it is asked.
   explicit DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect = open_http);
   std::string name() const override { return "docker"; }
-  std::string version() override;
+  std::string version() override { return version_of("docker", "+, \n"); }
   std::unique_ptr<Container> start(const StepRecord* parent) override;
   void forget(const std::vector<std::string>& containers, const std::vector<std::string>& images) override;
-  void pull(const std::string& reference, const fs::path& layout, const fs::path& log) override;
 
  private:
   friend class DockerContainer;
@@ -39,9 +35,7 @@ class DockerEngine final : public Engine {
   void begin();
   void remove_dead();
 
-  EngineSetup setup_;
   DockerDaemon daemon_;
-  std::optional<EngineSession> session_;
 };
 
 }  // namespace kiln

@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "factory/engine/apptainer.h"
+#include <algorithm>
+
+#include "factory/base/text.h"
 #include "factory/engine/buildah.h"
 #include "factory/engine/docker.h"
 #include "factory/engine/mount_table.h"
-#include "factory/engine/podman.h"
+#include "factory/engine/overlay_engine.h"
 #include "factory/site/site.h"
 
 namespace kiln {
-
 std::string step_image(const std::string& key) { return std::string(kStepImages) + ":" + key; }
 
 void need_mounted_root(const FileSystem& files) {
@@ -26,6 +27,49 @@ std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSetup& 
   if (name == "docker") return std::make_unique<DockerEngine>(setup);
   if (name == "podman") return std::make_unique<PodmanEngine>(setup);
   throw Error(ExitCode::usage, fmt::format("unknown engine '{}'", name), did_you_mean(name, engine_names()));
+}
+
+const std::vector<EngineFacts>& engine_facts() {
+  static const std::vector<EngineFacts> kFacts = {
+      {"buildah", "buildah", "1.23", "chroot: steps share devices, IPC and control groups with the machine",
+       "1.28 now and then cannot start a script on Linux 6.18, and is started again"},
+      {"podman", "podman", "4.1", "an OCI runtime: devices, IPC and capabilities of its own",
+       "crun 1.8 refuses control groups in hybrid mode, where runc is taken"},
+      {"docker", "docker.io", "20.10",
+       "a daemon runs them: devices, IPC and capabilities of their own; root only",
+       "steps are no processes of kiln: the next kiln removes what a killed one left"},
+      {"apptainer", "apptainer (not in Debian 12)", "1.2",
+       "devices and IPC of their own; makes steps of its own, and no other engine takes them",
+       "its variables and mount points would get into images, and are kept out", "singularity", "apptainer"},
+  };
+  return kFacts;
+}
+
+std::string_view engine_family(std::string_view engine) {
+  for (const EngineFacts& one : engine_facts())
+    if (one.name == engine) return one.family;
+  return "";
+}
+
+std::optional<std::string> program_of(const EngineFacts& engine, const CommandRunner& runner) {
+  for (const std::string_view name : {engine.name, engine.stand_in})
+    if (!name.empty() && runner.find_program(name)) return std::string(name);
+  return std::nullopt;
+}
+
+void need_engine(const std::string& name, const CommandRunner& runner) {
+  const auto& all = engine_facts();
+  const auto facts =
+      std::find_if(all.begin(), all.end(), [&](const EngineFacts& one) { return one.name == name; });
+  if (facts == all.end())
+    throw Error(ExitCode::usage, fmt::format("unknown engine '{}'", name),
+                did_you_mean(name, engine_names()));
+  if (program_of(*facts, runner)) return;
+  throw Error(
+      ExitCode::tool_missing, fmt::format("the engine '{}' is not installed or not in PATH", name),
+      fmt::format("install Debian's package {}, or choose another engine with --engine or \"engine\" in "
+                  "the site file: {}",
+                  facts->package, fmt::join(engine_names(), ", ")));
 }
 
 }  // namespace kiln

@@ -11,12 +11,21 @@
 // so is a copy: cp(1) keeps neither set-user-id bits nor owners, and steps would be built upon that.
 #pragma once
 
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "factory/base/effects.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {
+
+// By what an engine's store is known to be where it was made, and as it was left.
+
+// Of the folder itself: it stays the same when the folder is moved within its file system, and is another one
+// for a copy, whose files may have lost owners, modes and attributes on the way. "" where it is missing.
+std::string store_mark(const std::filesystem::path& store);
 
 // Unmounts what a killed engine left mounted in a store, and deletes the store with what lies outside for it.
 // REQUIRES: nobody uses it. Throws Error(store).
@@ -54,5 +63,17 @@ class EngineSession {
   bool is_clean_ = true;
   bool met_dead_ = false;
 };
+
+// A run root of few characters: Podman takes none of more than 50 (libpod, runtime.go), as sockets lie below
+// it, and a state folder may lie as deep as it likes. So it lies outside of the store, and the store's file
+// `run-root` has its path. It goes with the store (engine_session.h), or with the machine's next start.
+
+// The store's own; made, for us alone, where there is none. `environment`: XDG_RUNTIME_DIR.
+// Throws Error(store).
+fs::path make_run_root(const fs::path& store, FileSystem& files,
+                       const std::map<std::string, std::string>& environment);
+
+// Where the store says that it is, if a folder of ours is there that is of this store.
+std::optional<fs::path> run_root_of(const fs::path& store, const FileSystem& files);
 
 }  // namespace kiln

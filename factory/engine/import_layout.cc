@@ -2,12 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 #include "factory/base/file_mask.h"
 #include "factory/base/text.h"
 #include "factory/base/unique_name.h"
+#include "factory/oci/blob_store.h"
+#include "factory/oci/layer_stream.h"
 #include "factory/oci/layout.h"
 
 namespace kiln {
+namespace {
+
+void write_plain(const BuiltLayer& layer, const fs::path& blob, const fs::path& file) try {
+  const ReadOnlyFile compressed(blob);
+  LayerStream stream({&compressed, 0, compressed.size()}, layer.blob, layer.diff_id, {});
+  std::ofstream out(file, std::ios::binary);
+  for (std::string_view bytes = stream.next(); !bytes.empty(); bytes = stream.next())
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out)
+    throw Error(ExitCode::store, fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)));
+} catch (const Error& error) {
+  throw Error(ExitCode::store, error.message(), kDamageRemedy);
+}
+
+}  // namespace
 
 ImageConfig import_config(const StepRecord& step) {
   ImageConfig config = step.chain.base.value_or(ImageConfig{});
@@ -53,6 +76,46 @@ void ImportLayout::check(const CommandResult& copy, const std::string& image, co
   if (!copy.ok())
     throw Error(ExitCode::store,
                 fmt::format("cannot give {} to {}: {}", image, engine, last_lines(copy.tail, 1)));
+}
+
+DockerArchive::DockerArchive(const StepRecord& step, const std::string& image, const EngineSetup& setup)
+    : setup_(setup), folder_(setup.store / ("import-" + unique_name())) {
+  try {
+    write(step, image);
+  } catch (...) {
+    setup.files.remove_all(folder_);
+    throw;
+  }
+}
+
+void DockerArchive::write(const StepRecord& step, const std::string& image) const {
+  setup_.files.make_directories(folder_);
+  const BlobStore blobs(setup_.blob_store);
+  Json layers = Json::array();
+  for (const BuiltLayer& layer : step.chain.layers) {
+    const std::string name = fmt::format("{}.tar", layers.size());
+    write_plain(layer, blobs.path(layer.blob.digest), folder_ / name);
+    layers.push_back(name);
+  }
+  setup_.files.write_output(folder_ / "config.json", to_json(import_config(step)).dump());
+  setup_.files.write_output(
+      folder_ / "manifest.json",
+      Json::array({{{"Config", "config.json"}, {"RepoTags", Json::array({image})}, {"Layers", layers}}})
+          .dump());
+}
+
+DockerArchive::~DockerArchive() {
+  std::error_code ignored;  // it is in a cache
+  fs::remove_all(folder_, ignored);
+}
+
+CommandResult DockerArchive::load() const {
+  Command command;
+  command.argv = {"/bin/sh", "-c", "tar --create --file - --directory \"$1\" . | docker load --quiet", "sh",
+                  folder_.string()};
+  command.environment = setup_.environment;
+  command.unsynced = true;
+  return setup_.runner.run(command);
 }
 
 }  // namespace kiln

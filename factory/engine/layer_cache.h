@@ -6,13 +6,26 @@
 // EngineSession deletes it after a kill or a power cut.
 #pragma once
 
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "factory/engine/engine.h"
+#include "factory/oci/layer_chain.h"
 
 namespace kiln {
+
+// One layer as a folder in overlayfs' form (kernel Documentation/filesystems/overlayfs.rst), for engines
+// whose containers kiln mounts itself: a whiteout becomes a character device 0:0, an opaque marker an
+// attribute.
+
+// Unpacks the layer, whose bytes lie in `blob`, into `folder`, which is there and empty; owner and mode of
+// its root stay unless the layer has them. Device nodes are left out: a container has a /dev of its own.
+// Digest and DiffID are checked on the way. Throws Error(store) for a damaged layer, for what cannot be
+// written, and for what is no layer by itself, such as a hard link to a file of another.
+void unpack_layer(const BuiltLayer& layer, const std::filesystem::path& blob,
+                  const std::filesystem::path& folder);
 
 // Of the root folder where nobody says it: as containers/storage has it (drivers/overlay, defaultPerms), so
 // that a script sees the same by every engine.

@@ -5,21 +5,19 @@
 #include "factory/base/file_mask.h"
 #include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"
-#include "factory/engine/mount_points.h"
-#include "factory/engine/overlay_mount.h"
-#include "factory/engine/resolve_inside.h"
-#include "factory/oci/pull.h"
+#include "factory/engine/mount_table.h"
 
 namespace kiln {
 
-class OverlayContainer final : public Container {
+class OverlayContainer final : public MountedContainer {
  public:
   OverlayContainer(OverlayEngine& engine, std::vector<std::string> layers)
-      : engine_(engine),
+      : MountedContainer(engine.setup_),
+        engine_(engine),
         layers_(std::move(layers)),
-        folder_(engine.setup_.store / "containers" / ("kiln-" + unique_name())),
-        overlay_(engine.setup_.runner, engine.setup_.files, engine.setup_.environment) {
-    engine_.setup_.files.make_directories(upper());
+        folder_(setup_.store / "containers" / ("kiln-" + unique_name())),
+        overlay_(setup_.runner, setup_.files, setup_.environment) {
+    setup_.files.make_directories(upper());
     fs::permissions(upper(), kRootMode);
     if (!layers_.empty()) copy_root_attributes(engine_.layers_.folder() / layers_.front(), upper());
   }
@@ -29,7 +27,7 @@ class OverlayContainer final : public Container {
   ~OverlayContainer() override {
     try {
       overlay_.unmount();
-      engine_.setup_.files.remove_all(folder_);
+      setup_.files.remove_all(folder_);
     } catch (const Error&) {
       engine_.session_->distrust_store();
     }
@@ -39,16 +37,6 @@ class OverlayContainer final : public Container {
     has_run_ = true;
     return engine_.run(mount(), request);
   }
-
-  void add_archive(const fs::path& tar) override { unpack_archive(tar, mount(), engine_.setup_); }
-
-  void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) override {
-    const fs::path from = dynamic_cast<OverlayContainer&>(other).mount();
-    const fs::path to = mount();
-    for (const std::string& path : paths) copy_between(from, to, path, log, engine_.setup_);
-  }
-
-  fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
 
   ChangedTree changes() override {
     overlay_.unmount();
@@ -72,11 +60,11 @@ class OverlayContainer final : public Container {
     return tree;
   }
 
-  fs::path mount() {
+  fs::path mount() override {
     if (overlay_.is_mounted()) return overlay_.at();
     ChangedTree tree = this->tree();
     if (tree.below.empty()) tree.below.push_back(folder_ / "nothing");
-    for (const fs::path& below : tree.below) engine_.setup_.files.make_directories(below);
+    for (const fs::path& below : tree.below) setup_.files.make_directories(below);
     overlay_.mount(tree, {folder_ / "tree", folder_ / "work", engine_.layers_.folder(), true});
     return overlay_.at();
   }
@@ -88,25 +76,8 @@ class OverlayContainer final : public Container {
   bool has_run_ = false;  // a script
 };
 
-std::string OverlayEngine::version_of(const std::string& program) {
-  // "apptainer version 1.4.5-2", "singularity-ce version 4.1.1", "podman version 4.3.1"
-  Command command;
-  command.argv = {program, "--version"};
-  command.environment = setup_.environment;
-  command.capture_stdout = true;
-  const CommandResult result = setup_.runner.run(command);
-  const std::size_t start = result.output.find_first_of("0123456789");
-  if (!result.ok() || start == std::string::npos)
-    throw Error(ExitCode::store, fmt::format("{} does not say its version", program));
-  return result.output.substr(start, result.output.find_first_of("\n ", start) - start);
-}
-
 std::unique_ptr<Container> OverlayEngine::start(const StepRecord* parent) {
-  if (!session_) {
-    need_mounted_root(setup_.files);
-    session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
-    begin();
-  }
+  if (begin_session()) begin();
   Words layers;
   if (parent != nullptr) layers = layers_.of(parent->chain);
   return std::make_unique<OverlayContainer>(*this, std::move(layers));
@@ -114,12 +85,6 @@ std::unique_ptr<Container> OverlayEngine::start(const StepRecord* parent) {
 
 void OverlayEngine::forget(const std::vector<std::string>&, const std::vector<std::string>&) {
   throw Error(ExitCode::store, fmt::format("{} keeps nothing that could be taken out", name()));
-}
-
-void OverlayEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
-  pull_base(reference, layout, log,
-            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull},
-            setup_.architecture);
 }
 
 }  // namespace kiln

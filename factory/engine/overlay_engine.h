@@ -6,38 +6,64 @@
 //   <store>/containers/<name>/{upper,work,tree}   an overlay, mounted at `tree`
 #pragma once
 
-#include <optional>
-
-#include "factory/engine/engine.h"
-#include "factory/engine/engine_session.h"
 #include "factory/engine/layer_cache.h"
+#include "factory/engine/local_engine.h"
 
 namespace kiln {
 
-class OverlayEngine : public Engine {
+class OverlayEngine : public LocalEngine {
  public:
   std::unique_ptr<Container> start(const StepRecord* parent) override;
   // Error(store), so that the store is deleted whole: there is nothing of this engine in its storage.
   void forget(const std::vector<std::string>& containers, const std::vector<std::string>& images) override;
-  void pull(const std::string& reference, const fs::path& layout, const fs::path& log) override;
 
  protected:
   using Words = std::vector<std::string>;
-  explicit OverlayEngine(const EngineSetup& setup) : setup_(setup), layers_(setup_) {}
+  explicit OverlayEngine(const EngineSetup& setup) : LocalEngine(setup), layers_(setup_) {}
 
   virtual void begin() {}  // before the first container
-  // Upon the mounted tree. What the engine makes in it for itself, mount_points.h knows or it takes away.
+  // Upon the mounted tree. What the engine makes in it for itself, settle_mount_points() knows or it takes away.
   virtual CommandResult run(const fs::path& tree, const ContainerRun& request) = 0;
-  // What `program --version` says, from the first digit to a blank. Throws Error(store).
-  std::string version_of(const std::string& program);
-
-  EngineSetup setup_;
 
  private:
   friend class OverlayContainer;
 
   LayerCache layers_;
-  std::optional<EngineSession> session_;  // begins with the first container
+};
+
+// The engine `podman`: no daemon, and an OCI runtime. A script runs upon the mounted tree (podman-run(1):
+// --rootfs). Podman shares the network of who starts it (see ContainerScript), and everything else is its
+// own: capabilities, seccomp filter, /dev, IPC.
+class PodmanEngine final : public OverlayEngine {
+ public:
+  explicit PodmanEngine(const EngineSetup& setup) : OverlayEngine(setup) {}
+  std::string name() const override { return "podman"; }
+  std::string version() override { return version_of("podman"); }
+
+ private:
+  void begin() override;
+  CommandResult run(const fs::path& tree, const ContainerRun& request) override;
+  bool wants_runc() const;
+  Words in_own_group(Words argv) const;
+
+  fs::path run_root_;  // once it has begun
+};
+
+// The engine `apptainer` (or Singularity, where only that is): no daemon and no storage. A script runs upon
+// the mounted tree as upon a sandbox (apptainer-exec(1): --writable).
+//
+// Apptainer shares the network of who starts it, and so does what it runs. It is told to keep out of the
+// image what it would bring along: the home folder, the machine's time zone, variables of its own.
+class ApptainerEngine final : public OverlayEngine {
+ public:
+  explicit ApptainerEngine(const EngineSetup& setup) : OverlayEngine(setup) {}
+  std::string name() const override { return "apptainer"; }
+  std::string version() override;
+
+ private:
+  std::string program() const;
+  CommandResult run(const fs::path& tree, const ContainerRun& request) override;
+  Words words() const;
 };
 
 }  // namespace kiln

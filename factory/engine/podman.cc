@@ -1,13 +1,11 @@
-#include "factory/engine/podman.h"
-
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "factory/engine/container_script.h"
-#include "factory/engine/run_root.h"
+#include "factory/engine/engine_session.h"
+#include "factory/engine/overlay_engine.h"
 
 namespace kiln {
 namespace {
@@ -98,8 +96,7 @@ CommandResult PodmanEngine::run(const fs::path& tree, const ContainerRun& reques
     if (!limit.empty()) arguments.insert(arguments.end(), {"--ulimit", limit});
   arguments.emplace_back(wants_runc() ? "--cgroup-parent=" : "--cgroups=disabled");  // it is counted in ours
   if (request.interactive) arguments.emplace_back("--interactive");
-  if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
-    arguments.emplace_back("--tty");
+  if (has_terminal(request)) arguments.emplace_back("--tty");
   for (const std::string& device : request.devices) arguments.insert(arguments.end(), {"--device", device});
   for (const Mount& mount : script.mounts()) arguments.insert(arguments.end(), {"--volume", mount.volume()});
   arguments.emplace_back(tree.string());

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "factory/cpu/unknown_cpu.h"
+#include "factory/cpu/microarchitecture.h"
 
 namespace kiln::evidence {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "factory/base/hash_index.h"
 #include "factory/base/text.h"
-#include "factory/expand/constraints.h"
 #include "factory/expand/group_cells.h"
 
 namespace kiln {

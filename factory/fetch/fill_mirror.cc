@@ -11,7 +11,6 @@
 #include "factory/fetch/web_file.h"
 #include "factory/oci/image_source.h"
 #include "factory/plan/lock_update.h"
-#include "factory/run/archive_state.h"
 #include "factory/run/offline.h"
 #include "factory/run/script.h"
 #include "factory/state/record_store.h"

@@ -8,8 +8,8 @@
 #include "factory/lint/check_file.h"
 #include "factory/lint/cuda_limits.h"
 #include "factory/lint/recipe_source.h"
-#include "factory/recipe/cache_kinds.h"
 #include "factory/recipe/fact_sources.h"
+#include "factory/recipe/parameters.h"
 #include "factory/source/secret_words.h"
 
 namespace kiln::lint {

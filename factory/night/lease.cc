@@ -16,7 +16,7 @@
 #include "factory/base/durable_file.h"
 #include "factory/base/json.h"
 #include "factory/base/unique_name.h"
-#include "factory/night/numbered.h"
+#include "factory/night/night_files.h"
 
 namespace kiln {
 namespace {
@@ -150,8 +150,8 @@ class Lease::Signs {
   std::thread thread_;  // last: the others are there when it begins
 };
 
-std::optional<Lease> Lease::take(const fs::path& folder, const std::string& holder,
-                                 std::chrono::seconds most_silent) {
+std::optional<Lease> Lease::try_acquire(const fs::path& folder, const std::string& holder,
+                                        std::chrono::seconds most_silent) {
   make_durable_folder(folder);
   while (true) {
     const std::vector<std::int64_t> numbers = lease_numbers(folder);

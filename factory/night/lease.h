@@ -32,8 +32,8 @@ class Lease {
   // nullopt when a living process has it: one of this machine lives while it holds its file's lock, one of
   // another machine while it gave a sign of life in the last `most_silent`. Throws Error(store).
   // `holder`: "kiln nightly of demo by process 12 on nid001 since …".
-  static std::optional<Lease> take(const std::filesystem::path& folder, const std::string& holder,
-                                   std::chrono::seconds most_silent);
+  static std::optional<Lease> try_acquire(const std::filesystem::path& folder, const std::string& holder,
+                                          std::chrono::seconds most_silent);
   // The present holder; nullopt: the lease is free.
   static std::optional<LeaseHolder> holder(const std::filesystem::path& folder);
 

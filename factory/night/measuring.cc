@@ -32,14 +32,14 @@ std::map<std::string, MeasureGroup> measure_groups(const std::vector<MeasureCand
   return groups;
 }
 
-bool is_of_place(const Measurement& measurement, const MeasurePlace& place) {
+bool is_of_place(const Measurement& measurement, const MeasuredWorkload& place) {
   return is_speed_of(measurement.workload, place.workload, place.ranks, place.with_data) &&
          is_same_machine(measurement.host, place.host);
 }
 
 // Against a stock image of today, in enough rounds, with this version of the workload.
 bool decides(const Measurement& measurement, const std::vector<std::string>& stock,
-             const MeasurePlace& place) {
+             const MeasuredWorkload& place) {
   return measurement.over_stock && measurement.rounds >= kProvingRounds &&
          measurement.workload_files == place.files &&
          std::find(stock.begin(), stock.end(), measurement.over_stock->key) != stock.end();
@@ -78,7 +78,7 @@ std::string_view name_of(MeasureNeed need) {
 }
 
 MeasureNeed need_of(const MeasureCandidate& candidate, const std::vector<std::string>& stock,
-                    const MeasurePlace& place) {
+                    const MeasuredWorkload& place) {
   if (candidate.fell_back) return MeasureNeed::fell_back;
   const Measurement* last = nullptr;
   for (const Measurement& one : candidate.measurements)
@@ -88,7 +88,7 @@ MeasureNeed need_of(const MeasureCandidate& candidate, const std::vector<std::st
   return is_known ? MeasureNeed::changed : MeasureNeed::missing;
 }
 
-MeasureAgenda measure_agenda(const std::vector<MeasureCandidate>& candidates, const MeasurePlace& place) {
+MeasureAgenda measure_agenda(const std::vector<MeasureCandidate>& candidates, const MeasuredWorkload& place) {
   MeasureAgenda agenda;
   for (const auto& [name, group] : measure_groups(candidates)) {
     std::vector<NeededImage> needed;

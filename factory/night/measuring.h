@@ -13,7 +13,7 @@
 namespace kiln {
 
 // A workload of the suite, on this machine.
-struct MeasurePlace {
+struct MeasuredWorkload {
   std::string workload;
   int ranks = 0;
   bool with_data = false;
@@ -45,7 +45,7 @@ std::string_view name_of(MeasureNeed need);
 
 // `stock`: keys of the stock images of its group. REQUIRES: it claims a gain, and is not stock.
 MeasureNeed need_of(const MeasureCandidate& candidate, const std::vector<std::string>& stock,
-                    const MeasurePlace& place);
+                    const MeasuredWorkload& place);
 
 // Images that take turns.
 struct MeasureSession {
@@ -63,6 +63,6 @@ struct MeasureAgenda {
 // in pieces that end.
 inline constexpr std::size_t kMostInSession = 6;
 
-MeasureAgenda measure_agenda(const std::vector<MeasureCandidate>& candidates, const MeasurePlace& place);
+MeasureAgenda measure_agenda(const std::vector<MeasureCandidate>& candidates, const MeasuredWorkload& place);
 
 }  // namespace kiln

@@ -41,10 +41,10 @@ enum class NightState {
 };
 std::string_view name_of(NightState state);
 
-// nullopt for a word that is none.
-std::optional<Verdict> verdict_named(std::string_view name);
-std::optional<Actor> actor_named(std::string_view name);
-std::optional<NightState> night_state_named(std::string_view name);
+// Sets the value by its name; false for a word that is none, and nothing is set.
+bool read_name(std::string_view name, Verdict& verdict);
+bool read_name(std::string_view name, Actor& actor);
+bool read_name(std::string_view name, NightState& state);
 
 // The gain of an image over stock, in a workload on a kind of host.
 struct NightGain {
@@ -96,7 +96,7 @@ enum class TroubleCause {
   internal   // a mistake of kiln
 };
 std::string_view name_of(TroubleCause cause);
-std::optional<TroubleCause> trouble_cause_named(std::string_view name);  // nullopt for another word
+bool read_name(std::string_view name, TroubleCause& cause);
 
 // Trouble of the night itself, not of one image. A night with trouble is not green. Made by trouble_of(), or
 // member by member; judge() fills in the actor where there is no advice yet (night/trouble.h).
@@ -180,5 +180,30 @@ struct NightReport {
 
 Json to_json(const NightReport& report);
 NightReport night_from_json(const JsonNode& node);  // throws Error(input)
+
+// What a report keeps of the nights before it: how they ended, and the values that series are made of. Their
+// reports have thousands of images each, and a night looks back on many. Pure.
+
+// What a night has added to the series of an image.
+struct PastValues {
+  std::string name;                      // of the image
+  double seconds = 0;                    // 0: it was not built
+  double bytes = 0;                      // so, too
+  std::map<std::string, double> speeds;  // as NightImage has them
+};
+
+struct PastNight {
+  std::int64_t number = 0, started = 0, ended = 0, last_green = 0, snapshot = 0;  // as NightReport has them
+  NightState state = NightState::green;
+  std::size_t images = 0, good = 0;
+  std::int64_t every = -1;         // as NightReport has it
+  std::string headline;            // night_headline()
+  std::vector<PastValues> values;  // of the images that have any
+};
+
+PastNight past_of(const NightReport& report);
+
+Json to_json(const PastNight& past);
+PastNight past_night_from_json(const JsonNode& node);  // throws Error(input)
 
 }  // namespace kiln

@@ -1,10 +1,10 @@
 #include "factory/night/night_files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/date.h"
-#include "factory/night/numbered.h"
 
 namespace kiln {
 namespace {
@@ -43,6 +43,19 @@ bool is_half_written(const std::string& name) { return name.starts_with('.') && 
 
 }  // namespace
 
+std::vector<std::int64_t> numbers_in(const fs::path& folder, const FileSystem& files) {
+  constexpr std::int64_t kMostNumber = 1'000'000'000'000;
+  std::vector<std::int64_t> numbers;
+  for (const std::string& name : files.list(folder)) {
+    std::int64_t number = 0;
+    auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+    const bool is_whole = problem == std::errc{} && end == name.data() + name.size();
+    if (is_whole && number > 0 && number <= kMostNumber) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
 NightFolder::NightFolder(const StatePaths& state, const std::string& matrix, FileSystem& files)
     : path_(state.nights(matrix)), files_(files) {}
 
@@ -73,23 +86,23 @@ std::optional<PastNight> NightFolder::past(std::int64_t number) const {
   return std::nullopt;
 }
 
-void NightFolder::each_report(const std::function<bool(const NightReport&)>& take,
+void NightFolder::each_report(const std::function<bool(const NightReport&)>& visit,
                               std::vector<std::string>* damaged) const {
   const std::vector<std::int64_t> all = numbers_in(path_, files_);
   for (auto number = all.rbegin(); number != all.rend(); ++number) {
     const auto found = report(*number, damaged);
-    if (found && !take(*found)) return;
+    if (found && !visit(*found)) return;
   }
 }
 
-void NightFolder::each_past(const std::function<bool(PastNight)>& take,
+void NightFolder::each_past(const std::function<bool(PastNight)>& visit,
                             std::vector<std::string>* damaged) const {
   const std::vector<std::int64_t> all = numbers_in(path_, files_);
   for (auto number = all.rbegin(); number != all.rend(); ++number) {
     std::optional<PastNight> found = past(*number);
     if (!found)
       if (const auto whole = report(*number, damaged)) found = past_of(*whole);
-    if (found && !take(*std::move(found))) return;
+    if (found && !visit(*std::move(found))) return;
   }
 }
 

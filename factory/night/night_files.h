@@ -2,14 +2,15 @@
 //
 //   <number>/night.json    the report; written last: without it there was no such night
 //   <number>/report.html, junit.xml
-//   <number>/past.json     what later nights keep of it (past_night.h), with size and time of its night.json:
+//   <number>/past.json     what later nights keep of it (PastNight), with size and time of its night.json:
 //                          one of another night.json is not believed
 //   latest -> <number>
 //   running.json           of the night that runs; what a killed one leaves tells the next of it
-//   published.json         the state folder as a night left it when it published (run/publication_mark.h)
+//   published.json         the state folder as a night left it when it published (run/publish.h)
 //   told.json              the last notice that was sent (notice.h)
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,10 +19,15 @@
 #include "factory/base/effects.h"
 #include "factory/night/night.h"
 #include "factory/night/notice.h"
-#include "factory/night/past_night.h"
 #include "factory/state/state.h"
 
 namespace kiln {
+
+// Folders whose files are counted: "1", "2", … Pure but for the look into the folder.
+
+// The numbers that are names in `folder`, smallest first; other names, and numbers too large for a count, are
+// left out.
+std::vector<std::int64_t> numbers_in(const fs::path& folder, const FileSystem& files);
 
 // A night that has begun.
 struct NightBegun {
@@ -38,13 +44,13 @@ class NightFolder {
   const fs::path& path() const { return path_; }
   fs::path night(std::int64_t number) const;
 
-  // The reports, newest first, until `take` wants no more: each has thousands of images, so one is in memory
+  // The reports, newest first, until `visit` wants no more: each has thousands of images, so one is in memory
   // at a time. Damaged ones are left out, and named in `damaged`.
-  void each_report(const std::function<bool(const NightReport&)>& take,
+  void each_report(const std::function<bool(const NightReport&)>& visit,
                    std::vector<std::string>* damaged = nullptr) const;
   // The same of what is kept of each night, without its images. What has no past.json, or a damaged one, is
   // read from its report.
-  void each_past(const std::function<bool(PastNight)>& take,
+  void each_past(const std::function<bool(PastNight)>& visit,
                  std::vector<std::string>* damaged = nullptr) const;
   // A night that has begun and not ended: it runs, or it was killed.
   std::optional<NightBegun> begun() const;

@@ -27,4 +27,11 @@ void compare_gains(std::vector<NightImage>& images, const std::vector<NightImage
 std::vector<NightTrouble> fallen_troubles(const std::vector<NightImage>& images,
                                           const std::vector<Trend>& trends);
 
+// What the nights before say of this one: times, sizes and speeds whose level has changed. Pure.
+
+// `nights`: oldest first, this one last. By image, of the series that this night has added a value to: a
+// night in which an image was not built has no time and no size of it. Only the newest change of a series,
+// and only while it is among its newest values: what is older was told then.
+std::vector<Trend> find_trends(const std::vector<PastNight>& nights);
+
 }  // namespace kiln

@@ -2,6 +2,7 @@
 // and the night before.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -10,10 +11,39 @@
 #include "factory/night/night.h"
 #include "factory/plan/build_plan.h"
 #include "factory/run/build.h"
+#include "factory/site/site.h"
 #include "factory/state/state_names.h"
 #include "registry/index/index.h"
 
 namespace kiln {
+
+// What became of an image, against the night before: a verdict, and in words who must act. Pure.
+
+// What may pass without help has an actor from the third night in a row on.
+inline constexpr std::int64_t kNightsOfPatience = 2;
+
+// `outcome` → verdict. `before`: the image's cell in the last night that looked at it; null: in none.
+Verdict verdict_of(const ImageOutcome& outcome, const NightImage* before);
+
+// Sets actor, advice and failing_since. `night`: this one's number.
+void judge(NightImage& image, const NightImage* before, std::int64_t night);
+
+// The jobs that have to be green before a snapshot moves (Nix channels advance like this). Pure.
+
+// A gate of the site file with the cells that it is about.
+struct GateCells {
+  std::string name;
+  std::vector<std::string> cells;  // ids
+};
+
+// Throws Error(no_match) for a gate that chooses nothing, Error(usage) for a pattern that is none: a gate
+// that is always open is none.
+std::vector<GateCells> find_gates(const std::vector<GateRule>& rules, const BuildPlan& plan);
+
+// What keeps each gate closed. no_machine counts as green: another machine's night answers for it.
+std::vector<GateJob> look_at_gates(const std::vector<GateCells>& gates,
+                                   const std::vector<NightImage>& images);
+bool is_open(const std::vector<GateJob>& jobs);
 
 struct NightView {
   const BuildPlan& plan;

@@ -35,4 +35,10 @@ std::string trend_text(const Trend& trend);
 // What a terminal gets: what failed and who must act, then what changed. Ends with the headline.
 std::string night_text(const NightReport& report);
 
+// A night as a JUnit report (report/junit.h): a case for each image, each gate, each trouble and the night.
+// Pure.
+
+// With a newline at its end.
+std::string night_junit(const NightReport& report);
+
 }  // namespace kiln

@@ -7,8 +7,8 @@
 
 #include "factory/base/date.h"
 #include "factory/base/effects.h"
+#include "factory/night/causes.h"
 #include "factory/night/night_text.h"
-#include "factory/night/trouble.h"
 
 namespace kiln {
 namespace {

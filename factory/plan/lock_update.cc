@@ -33,7 +33,7 @@ class GapFinder {
                                              archspec, lock_->archspec));
   }
 
-  std::vector<LockGap> take() { return std::move(gaps_); }
+  std::vector<LockGap> result() { return std::move(gaps_); }
 
  private:
   void check_image(const std::string& id, const LockNeed& need, const LockEntry& entry) {
@@ -213,7 +213,7 @@ class NeedCollector {
       add_step(step, image.architecture());
     }
   }
-  LockNeeds take() { return std::move(needs_); }
+  LockNeeds result() { return std::move(needs_); }
 
  private:
   LockNeed& add(Kind kind, const std::string& name, const std::string& version, const std::string& method) {
@@ -252,7 +252,7 @@ class NeedCollector {
 LockNeeds lock_needs(const Resolution& resolution, const RecipeBook& recipes) {
   NeedCollector collector(recipes, resolution.steps());
   for (std::size_t number = 0; number < resolution.size(); ++number) collector.add(resolution.image(number));
-  return collector.take();
+  return collector.result();
 }
 
 std::vector<std::string> floating_needs(const LockNeeds& needs) {
@@ -270,7 +270,7 @@ std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, con
   GapFinder finder(lock, recipe);
   for (const auto& [id, need] : needs) finder.check(id, need);
   finder.check_archspec(archspec);
-  return finder.take();
+  return finder.result();
 }
 
 Lockfile make_lock(const LockNeeds& needs, const Lockfile* previous, const LockSources& sources) {

@@ -2,10 +2,13 @@
 // with the facts themselves: no key has them, and no image.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "factory/base/effects.h"
 #include "factory/base/json.h"
 #include "factory/recipe/recipe.h"
 
@@ -38,5 +41,16 @@ std::vector<Fact> facts_of(const Recipe& recipe, const JsonNode& root);
 
 // The first that speaks of it; nullptr: none.
 const FactSource* source_of(const Fact& fact, const std::vector<FactSource>& sources);
+
+// Graph compilers that every build of a framework has, so that stock of it has them as well: JAX compiles
+// everything by XLA.
+
+// Names of graph compilers by the framework that has them.
+using StockCompilers = std::map<std::string, std::set<std::string>>;
+
+// As the fact `stock_of` of the compilers' recipes says, a framework or several with blanks between them. Of
+// a compiler with recipes in several of these folders the first counts. A folder that is absent, and a recipe
+// that cannot be read, say nothing.
+StockCompilers stock_compilers(const FileSystem& files, const std::vector<fs::path>& roots);
 
 }  // namespace kiln

@@ -119,7 +119,7 @@ struct Method {
   std::vector<When> file_when{};        // one for each of `files`; empty where all always are
   std::vector<std::string> parameters;  // environment variables that the scripts read (recipe/parameters.h)
   std::vector<std::string> secrets;     // names of files that the site hands in while the script runs
-  std::vector<std::string> cache{};     // that script and build script find again (cache_kinds.h); in no key
+  std::vector<std::string> cache{};     // that script and build script find again (parameters.h); in no key
   std::vector<Need> needs;              // in the image, at run time
   std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
   std::vector<SourceLocation> after_where;  // one for each of `after`

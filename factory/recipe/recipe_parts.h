@@ -27,4 +27,10 @@ OwnLimits read_limits(const JsonNode& node);
 // Refuses the script `path` that `node` names when /bin/sh cannot read `bytes`: empty, a NUL, CR LF.
 void check_script(const JsonNode& node, const std::string& path, std::string_view bytes);
 
+// "accept" of a recipe. Used by the reader of recipes only.
+
+// Reads "accept" of the document `root` into `recipe`. REQUIRES: its versions and methods are read. Throws
+// Error(input), also for a pattern that names no file in particular.
+void read_accept(const JsonNode& root, Recipe& recipe);
+
 }  // namespace kiln

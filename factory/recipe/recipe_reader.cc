@@ -7,7 +7,6 @@
 #include "factory/base/keys.h"
 #include "factory/base/near_version.h"
 #include "factory/base/reading.h"
-#include "factory/recipe/accept.h"
 #include "factory/recipe/fact_sources.h"
 #include "factory/recipe/parameters.h"
 #include "factory/recipe/recipe.h"

@@ -7,7 +7,7 @@
 #include "factory/base/glob.h"
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"
-#include "factory/cpu/unknown_cpu.h"
+#include "factory/cpu/microarchitecture.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
-#include "factory/cpu/unknown_cpu.h"
+#include "factory/cpu/microarchitecture.h"
 #include "factory/record/gpu_code.h"
 #include "factory/record/mpi.h"
 #include "factory/record/record_fields.h"

@@ -3,7 +3,7 @@
 
 #include "factory/base/error.h"
 #include "factory/render/render.h"
-#include "factory/render/render_layout.h"
+#include "factory/render/stage_layout.h"
 
 namespace kiln {
 namespace {
@@ -62,7 +62,7 @@ void add_files(const Step& step, const RecipeBook& recipes, std::map<std::string
 }  // namespace
 
 std::map<std::string, std::string> render_context(const ImageSpec& spec, const RecipeBook& recipes) {
-  RenderLayout layout(spec);
+  StageLayout layout(spec);
   std::map<std::string, std::string> context;
   if (layout.needs_rootfs()) context["rootfs.sh"] = rootfs_script(spec, layout, true);
   context["setup.sh"] = setup_script({true, true, !spec.tests.empty(), secrets_of(spec, {StepKind::run})});

@@ -13,7 +13,7 @@
 #include "factory/base/quote.h"
 #include "factory/render/one_file.h"
 #include "factory/render/render.h"
-#include "factory/render/render_layout.h"
+#include "factory/render/stage_layout.h"
 
 namespace kiln {
 namespace {
@@ -30,7 +30,7 @@ std::string secrets_header(const ImageSpec& spec) {
 }
 
 // `alone`: nullptr for the form with a build context.
-std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout, const OneFile* alone) {
+std::string dockerfile_header(const ImageSpec& spec, const StageLayout& layout, const OneFile* alone) {
   std::string image = one_line(fmt::format("{}:{}", spec.repository, spec.tag));
   std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
                                  generated_line(spec), summary(spec));
@@ -63,7 +63,7 @@ std::string mount_of_scripts(const std::string& folder, const OneFile* alone) {
                      folder);
 }
 
-std::string run_instruction(const Step& step, const RenderLayout& layout, const OneFile* alone) {
+std::string run_instruction(const Step& step, const StageLayout& layout, const OneFile* alone) {
   std::string folder = script_folder(step);
   std::vector<std::string> lines = {
       mount_of_scripts(folder, alone),
@@ -86,7 +86,7 @@ std::string run_instruction(const Step& step, const RenderLayout& layout, const 
   return "RUN " + continued(lines, "    ");
 }
 
-std::string copy_instructions(const Step& step, const RenderLayout& layout) {
+std::string copy_instructions(const Step& step, const StageLayout& layout) {
   std::string text;
   const std::string& from = layout.stages()[layout.copy_of(step).from].name;
   for (const std::string& path : step.copy)
@@ -104,7 +104,7 @@ std::string base_stage(const RenderBase& base) {
 }
 
 // The scripts, in no layer of the image.
-std::string files_stage(const ImageSpec& spec, const RenderLayout& layout, const OneFile& alone) {
+std::string files_stage(const ImageSpec& spec, const StageLayout& layout, const OneFile& alone) {
   std::vector<std::string> paths = context_paths(scripts_of(spec));
   if (paths.empty()) return "";
   paths.insert(paths.end(), {"site/environment.sh", "site/apt.conf"});
@@ -113,7 +113,7 @@ std::string files_stage(const ImageSpec& spec, const RenderLayout& layout, const
 }
 
 // Tests the image when it is asked for; the last stage is the image again.
-std::string test_stage(const ImageSpec& spec, const RenderLayout& layout, const OneFile* alone) {
+std::string test_stage(const ImageSpec& spec, const StageLayout& layout, const OneFile* alone) {
   if (spec.tests.empty()) return "";
   const std::string& image = layout.stages().back().name;
   std::string text = fmt::format("\nFROM {} AS {}\n", image, kTestStage);
@@ -127,7 +127,7 @@ std::string test_stage(const ImageSpec& spec, const RenderLayout& layout, const 
   return text + fmt::format("\nFROM {}\n", image);
 }
 
-std::string stage_text(const RenderStage& stage, const RenderLayout& layout, const OneFile* alone) {
+std::string stage_text(const RenderStage& stage, const StageLayout& layout, const OneFile* alone) {
   std::string text = fmt::format("\nFROM {} AS {}\n", layout.bases()[stage.base].name, stage.name);
   for (const Step* step : stage.steps) {
     text += fmt::format("\n# {}\n", one_line(step->title));
@@ -149,7 +149,7 @@ std::string pairs_instruction(std::string_view instruction, const std::map<std::
 }
 
 std::string dockerfile_text(const ImageSpec& spec, const OneFile* alone) {
-  RenderLayout layout(spec);
+  StageLayout layout(spec);
   std::string text = dockerfile_header(spec, layout, alone);
   for (const RenderBase& base : layout.bases()) text += base_stage(base);
   if (alone != nullptr) text += files_stage(spec, layout, *alone);

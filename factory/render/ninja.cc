@@ -10,7 +10,7 @@
 #include "factory/base/error.h"
 #include "factory/base/quote.h"
 #include "factory/render/render.h"
-#include "factory/render/render_layout.h"
+#include "factory/render/stage_layout.h"
 
 namespace kiln {
 namespace {

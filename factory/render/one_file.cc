@@ -38,7 +38,7 @@ void check_text(const std::string& path, const std::string& bytes) {
       refuse(path, bytes.size(), fmt::format("a line of it has {} bytes", line.size()));
 }
 
-std::vector<const Step*> bases_of(const RenderLayout& layout) {
+std::vector<const Step*> bases_of(const StageLayout& layout) {
   std::vector<const Step*> bases;
   for (const RenderBase& base : layout.bases())
     if (!base.archive.empty()) bases.push_back(base.step);
@@ -97,7 +97,7 @@ std::vector<std::string> context_paths(const std::vector<const Step*>& steps) {
 
 OneFile one_file(const ImageSpec& spec, const RecipeBook& recipes, std::string_view ending) {
   OneFile file{one_line(fmt::format("{}_{}{}", spec.repository, spec.tag, ending)), {}};
-  const RenderLayout layout(spec);
+  const StageLayout layout(spec);
   std::map<std::string, std::string> context = render_context(spec, recipes);
   std::vector<const Step*> steps = scripts_of(spec);
   for (const Step* base : bases_of(layout)) steps.push_back(base);
@@ -139,7 +139,7 @@ std::string writing_commands(std::string_view path, const std::string& bytes, st
   return std::string(indent) + continued(printf_lines(path, bytes, quote_shell), indent);
 }
 
-std::string rootfs_command(const RenderLayout& layout, const OneFile& file) {
+std::string rootfs_command(const StageLayout& layout, const OneFile& file) {
   if (!layout.needs_rootfs()) return "";
   return fmt::format(
       "#   sed -n 's/^#|//p' {} | sh      # first: makes the root file system of the base, by the lines "
@@ -147,7 +147,7 @@ std::string rootfs_command(const RenderLayout& layout, const OneFile& file) {
       shell_word(file.name));
 }
 
-std::string rootfs_comment(const RenderLayout& layout, const OneFile& file) {
+std::string rootfs_comment(const StageLayout& layout, const OneFile& file) {
   if (!layout.needs_rootfs()) return "";
   std::string script = "set -eu\nwork=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n";
   std::vector<std::string> paths = context_paths(bases_of(layout));

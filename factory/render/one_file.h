@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "factory/render/render_layout.h"
+#include "factory/render/stage_layout.h"
 
 namespace kiln {
 
@@ -38,9 +38,9 @@ std::string writing_commands(std::string_view path, const std::string& bytes, st
 
 // Comment lines `#|…`: the script that makes the root file system; "" when nothing has to be made. `sed -n
 // 's/^#|//p' FILE | sh` runs it.
-std::string rootfs_comment(const RenderLayout& layout, const OneFile& file);
+std::string rootfs_comment(const StageLayout& layout, const OneFile& file);
 
 // How it is run, for the header.
-std::string rootfs_command(const RenderLayout& layout, const OneFile& file);
+std::string rootfs_command(const StageLayout& layout, const OneFile& file);
 
 }  // namespace kiln

@@ -12,7 +12,7 @@
 #include "factory/base/quote.h"
 #include "factory/render/one_file.h"
 #include "factory/render/render.h"
-#include "factory/render/render_layout.h"
+#include "factory/render/stage_layout.h"
 
 namespace kiln {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kOurs = "/.kiln";
 
 // `alone`: nullptr for the form with a build context.
-std::string definition_header(const ImageSpec& spec, const RenderLayout& layout, const OneFile* alone) {
+std::string definition_header(const ImageSpec& spec, const StageLayout& layout, const OneFile* alone) {
   std::string file = one_line(fmt::format("{}_{}.sif", spec.repository, spec.tag));
   std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
                                  generated_line(spec), summary(spec));
@@ -106,7 +106,7 @@ std::string script_files(const RenderStage& stage, const ImageSpec* image) {
 }
 
 // What a stage takes from earlier ones.
-std::string copied_files(const RenderStage& stage, const RenderLayout& layout) {
+std::string copied_files(const RenderStage& stage, const StageLayout& layout) {
   std::map<std::size_t, std::string> lines;  // by the earlier stage
   for (const Step* step : stage.steps) {
     if (taken_paths(*step).empty()) continue;
@@ -128,7 +128,7 @@ std::string run_script(const Step& step, std::string_view place, const std::vect
   return "    " + continued(lines, "      ");
 }
 
-std::string post_step(const Step& step, const RenderLayout& layout) {
+std::string post_step(const Step& step, const StageLayout& layout) {
   std::string text = fmt::format("\n    # {}\n", one_line(step.title));
   if (!taken_paths(step).empty())
     text += fmt::format("    tar -C / -xpf {}\n", archive_of(layout.copy_of(step)));
@@ -138,7 +138,7 @@ std::string post_step(const Step& step, const RenderLayout& layout) {
 }
 
 // The archives that later stages take from this one.
-std::string hand_on(std::size_t stage, const RenderLayout& layout) {
+std::string hand_on(std::size_t stage, const StageLayout& layout) {
   std::string text;
   for (const auto& [key, copy] : layout.copies()) {
     if (copy.from != stage) continue;
@@ -164,7 +164,7 @@ std::string quoted_labels(const ImageSpec& spec) {
   return text;
 }
 
-std::string post_section(std::size_t index, const RenderLayout& layout, const ImageSpec* image,
+std::string post_section(std::size_t index, const StageLayout& layout, const ImageSpec* image,
                          const OneFile* alone) {
   const RenderStage& stage = layout.stages()[index];
   std::string text = "\n%post\n    umask 022\n";
@@ -210,7 +210,7 @@ std::string image_sections(const ImageSpec& spec) {
 }
 
 std::string definition_text(const ImageSpec& spec, const OneFile* alone) {
-  RenderLayout layout(spec);
+  StageLayout layout(spec);
   std::string text = definition_header(spec, layout, alone);
   for (std::size_t i = 0; i < layout.stages().size(); ++i) {
     const RenderStage& stage = layout.stages()[i];

@@ -2,12 +2,28 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "factory/recipe/lockfile.h"
+#include "factory/resolve/flags/flags.h"
 #include "factory/resolve/resolve.h"
 
 namespace kiln {
+
+// The compiler flags of a whole image, for `kiln show --flags`.
+
+// Every variable, the GPUs' among them.
+std::variant<std::vector<FlagOrigin>, NoFlags> all_flags(const FlagQuestion& question);
+
+struct ImageFlags {
+  std::vector<FlagOrigin> flags;
+  std::string note;  // "" where these are what the image's scripts read
+};
+
+// What the scripts of the image read; where none reads any, what the compiler in the image would get for the
+// target, and the note says so. REQUIRES: `recipes` and `cpus` are those that the image was resolved with.
+ImageFlags flags_of_image(const ImageSpec& spec, const RecipeBook& recipes, const Microarchitectures& cpus);
 
 // One line a changed input: "library/openblas: distro.sh changed (1a2b… → 3c4d…)". `before`: the same cell in
 // the plan of the last build. Empty when nothing changed. `moved`: what differs between the lockfiles of the

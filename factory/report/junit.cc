@@ -87,7 +87,7 @@ class XmlText {
   }
   void words(std::string_view text) { append_escaped(out_, text, false); }
   void raw(std::string_view text) { out_ += text; }
-  std::string take() { return std::move(out_); }
+  std::string result() { return std::move(out_); }
 
  private:
   std::string out_;
@@ -221,7 +221,7 @@ std::string junit_xml(std::string_view title, std::string_view time, const std::
     out.raw("  </testsuite>\n");
   }
   out.raw("</testsuites>\n");
-  return out.take();
+  return out.result();
 }
 
 }  // namespace kiln

@@ -31,7 +31,7 @@ class ListPatch {
   void remove(const std::string& entry, const std::string& reason) {
     patch_.push_back({{"op", "remove"}, {"path", entry}, {"reason", reason}});
   }
-  Json take() { return std::move(patch_); }
+  Json result() { return std::move(patch_); }
 
  private:
   const Json& matrix_;
@@ -74,7 +74,7 @@ Json include_patch(std::string_view text, const std::string& file, const std::ve
   for (const PatchedCell& cell : cells)
     if (const Json entry = cell.request.axes; !has_entry(matrix, list, entry))
       patch.add(list, entry, cell.reason);
-  return patch.take();
+  return patch.result();
 }
 
 Json exclude_patch(std::string_view text, const std::string& file, const std::vector<PatchedCell>& cells) {
@@ -89,7 +89,7 @@ Json exclude_patch(std::string_view text, const std::string& file, const std::ve
       patch.add(group_pointer(cell.request.where.pointer) + "/exclude", cell.request.axes, cell.reason);
   }
   for (const auto& [entry, reason] : removed) patch.remove(entry, reason);
-  return patch.take();
+  return patch.result();
 }
 
 }  // namespace kiln

@@ -1,17 +1,123 @@
 // Fills an ImageTable, cell by cell: what cells share is found, and hashed, once. Used by resolve only.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "factory/base/digest.h"
-#include "factory/resolve/image_table.h"
+#include "factory/base/packed_map.h"
+#include "factory/resolve/choose.h"
+#include "factory/resolve/labels.h"
+#include "factory/resolve/parameter_values.h"
 #include "factory/resolve/resolve.h"
-#include "factory/resolve/stages.h"
+#include "factory/resolve/step_pattern.h"
 
 namespace kiln {
+
+// What a Resolution holds: its images, and what they share. Used by resolve only.
+
+// What all cells of one target share.
+struct ResolvedTarget {
+  Target target;
+  std::string architecture;  // OCI's
+  std::string tag;           // its part of tags
+};
+
+// What all images of equal components share, whatever their targets.
+struct Composition {
+  std::vector<ComponentUse> components;  // in layering order
+  bool optimised = false;
+  PackedMap environment;
+  // Of an image whose uppermost components are applications: the environment below them.
+  std::optional<PackedMap> parent_environment;
+  std::string repository;
+  TagParts tag;
+  PackedMap labels;  // those that the components alone decide
+};
+
+struct ImageTable {
+  explicit ImageTable(const ResolveInput& input) : patterns(input.engine_family), values(input.cpus) {}
+
+  using Naming = std::array<unsigned char, 6>;  // the second half of a record's name
+  struct Image {
+    Sha256 key{};
+    Naming naming{};
+    std::uint32_t cell = 0;  // of the expansion
+    StepTable::Number last_step = StepTable::kNone;
+    std::uint32_t tests_end = 0;  // in `tests`; they begin where those of the image before end
+    const ResolvedTarget* target = nullptr;
+    const Composition* composition = nullptr;
+  };
+  struct Unsolvable {
+    std::uint32_t cell;  // of the expansion
+    const std::string* reason;
+  };
+
+  struct Broken {
+    std::uint32_t cell;  // of the expansion
+    const Error* why;
+    const ResolvedTarget* target;  // null where that is what is broken
+  };
+
+  // Hex digits; "" for an image without applications.
+  std::string parent_key(std::size_t image) const;
+  void close();  // no image is added afterwards
+
+  std::vector<StepTable::Number> tests_of(std::size_t image) const;
+  std::string tag(std::size_t image) const;
+  ImageSpec spec(std::size_t image, ImageRequest request) const;
+  // Where the flags that its scripts and tests got came from, each once.
+  std::vector<const FlagOrigin*> flags(StepTable::Number last,
+                                       const std::vector<StepTable::Number>& its_tests) const;
+
+  StepTable steps;
+  std::deque<Image> images;
+  std::map<std::size_t, Sha256> parents;  // keys of the images below applications, by image
+  std::deque<StepTable::Number> tests;
+  std::deque<Unsolvable> unsolvable;
+  std::deque<Broken> broken;
+
+  PatternBook patterns;
+  ScriptValueBook values;
+  std::deque<ResolvedTarget> targets;
+  std::deque<Composition> compositions;
+  std::set<std::string> reasons;        // why cells cannot be
+  std::map<std::string, Error> faults;  // why they are broken, by its words
+};
+
+const std::vector<std::string>& image_command();
+
+// The steps of an image, laid upon each other.
+struct LaidSteps {
+  StepTable::Number last = StepTable::kNone;  // of the image
+  std::vector<StepTable::Number> tests;
+  bool cell_optimise_used = false;  // a script was given something that the cell's wish may change
+};
+
+// What was found for all cells of equal choices, whatever their targets, as long as these answer alike.
+struct Solution {
+  Choice choice;                             // in layering order
+  const std::string* reason = nullptr;       // why this combination cannot be; null when it can
+  const Error* fault = nullptr;              // why it is broken; null when it is not
+  std::string method;                        // of the cell
+  const Optimise* optimise = nullptr;        // of the cell; never null in a solution that can be
+  const Composition* composition = nullptr;  // nor this
+  // Of what is built in a stage of its own: the tools of that stage, in layering order.
+  std::map<std::pair<const ComponentVersion*, const Method*>, Choice> tools;
+};
+
+// Adds the steps of the image and of its build stages to the table, then its tests. `solution` learns the
+// tools of its build stages. Throws Error(input), Unsolvable.
+LaidSteps lay_steps(const ResolveInput& input, ImageTable& table, const ResolvedTarget& target,
+                    Solution& solution);
 
 class ImageResolver {
  public:

@@ -26,10 +26,10 @@ bool is_compiler(const Chosen& chosen) {
 }
 
 // The compiler of the stage: one that the method itself asks for, else the one laid last.
-const Chosen* compiler_of(const ParameterScope& place, const Target& target) {
-  std::vector<Requirement> asked = requirements_of(*place.self, target);
-  if (place.self->method->build)
-    for (Requirement& one : build_requirements_of(*place.self, target)) asked.push_back(std::move(one));
+const Chosen* compiler_of(const ScriptContext& script, const Target& target) {
+  std::vector<Requirement> asked = requirements_of(*script.self, target);
+  if (script.self->method->build)
+    for (Requirement& one : build_requirements_of(*script.self, target)) asked.push_back(std::move(one));
   auto asked_for = [&](const Chosen& chosen) {
     auto names = [&](const Need* need) {
       return need->kind == Kind::toolchain && need->name == chosen.component->name;
@@ -39,7 +39,7 @@ const Chosen* compiler_of(const ParameterScope& place, const Target& target) {
     });
   };
   const Chosen* last = nullptr;
-  for (const Chosen* chosen : place.laid) {
+  for (const Chosen* chosen : script.laid) {
     if (!is_compiler(*chosen)) continue;
     if (asked_for(*chosen)) return chosen;
     last = chosen;
@@ -64,9 +64,9 @@ CompilerVersion compiler_version_of(const Chosen& chosen) {
 }
 
 // For Fortran, where the compiler of the stage has none: the GCC that was laid last.
-CompilerVersion gcc_of(const ParameterScope& place) {
+CompilerVersion gcc_of(const ScriptContext& script) {
   CompilerVersion found;
-  for (const Chosen* chosen : place.laid)
+  for (const Chosen* chosen : script.laid)
     if (is_compiler(*chosen) && chosen->version->fact("compiler") == "gcc")
       found = compiler_version_of(*chosen);
   return found;
@@ -74,27 +74,27 @@ CompilerVersion gcc_of(const ParameterScope& place) {
 
 }  // namespace
 
-std::map<std::string, std::string> ParameterValues::of(const ParameterScope& place) {
+std::map<std::string, std::string> ParameterValues::of(const ScriptContext& script) {
   std::map<std::string, std::string> values;
   std::optional<CompilerFlags> flags;  // found at the first variable that needs them
-  for (const std::string& name : place.self->method->parameters) {
+  for (const std::string& name : script.self->method->parameters) {
     if (is_given_to_every_script(name)) continue;
     if (!is_compiler_variable(name))
-      values[name] = value_of(name, place);
-    else if (place.flags != FlagPolicy::none)
-      values[name] = flag_value(name, place, flags);
+      values[name] = value_of(name, script);
+    else if (script.flags != FlagPolicy::none)
+      values[name] = flag_value(name, script, flags);
   }
   return values;
 }
 
-std::map<std::string, std::string> ParameterValues::of_test(const ParameterScope& place) {
-  std::map<std::string, std::string> parameters = of(place);
-  for (const std::string& name : parameters_of_tests()) parameters[name] = value_of(name, place);
+std::map<std::string, std::string> ParameterValues::of_test(const ScriptContext& script) {
+  std::map<std::string, std::string> parameters = of(script);
+  for (const std::string& name : parameters_of_tests()) parameters[name] = value_of(name, script);
   return parameters;
 }
 
-std::string ParameterValues::value_of(const std::string& name, const ParameterScope& place) {
-  const Chosen& self = *place.self;
+std::string ParameterValues::value_of(const std::string& name, const ScriptContext& script) {
+  const Chosen& self = *script.self;
   if (name == "KILN_VERSION") return self.version->version.text();
   if (name == "KILN_METHOD") return self.method->name;
   if (name == "KILN_NAME") return self.component->name;
@@ -105,19 +105,19 @@ std::string ParameterValues::value_of(const std::string& name, const ParameterSc
   if (name == "KILN_CPU_TARGET") return target_->cpu;
   if (name == "KILN_CPU_FAMILY") return cpus_->family(target_->cpu);
   if (name == "KILN_GPU_TARGETS") return gpu_targets(*target_);
-  if (name == "KILN_OPTIMISE" || name == "KILN_PROFILE") return optimise_value(name, place);
+  if (name == "KILN_OPTIMISE" || name == "KILN_PROFILE") return optimise_value(name, script);
   if (is_gpu_variable(name)) return noted(gpu_flags(name, *target_), self);
   if (std::string wanted = fact_of_parameter(name); !wanted.empty()) return self.version->fact(wanted);
   if (auto kind = kind_of_parameter(name))
-    return components_of_kind(*kind, name.ends_with("_VERSION"), *place.image);
+    return components_of_kind(*kind, name.ends_with("_VERSION"), *script.image);
   throw Error(ExitCode::input, self.method->where, fmt::format("unknown parameter '{}'", name),
               did_you_mean(name, known_parameters()));
 }
 
-std::string ParameterValues::optimise_value(const std::string& name, const ParameterScope& place) {
-  const Optimise optimise = optimise_of(*place.self);
-  if (place.flags != FlagPolicy::none)
-    cell_optimise_used_ = cell_optimise_used_ || takes_cell_optimise(*place.self);
+std::string ParameterValues::optimise_value(const std::string& name, const ScriptContext& script) {
+  const Optimise optimise = optimise_of(*script.self);
+  if (script.flags != FlagPolicy::none)
+    cell_optimise_used_ = cell_optimise_used_ || takes_cell_optimise(*script.self);
   if (name == "KILN_OPTIMISE") return optimise.text();
   return optimise.pgo.word.empty() || optimise.pgo.word == "off" ? "" : optimise.profile;
 }
@@ -139,26 +139,26 @@ std::string ParameterValues::noted(FlagOrigin origin, const Chosen& reader) {
   return origin.value;
 }
 
-std::string ParameterValues::flag_value(const std::string& name, const ParameterScope& place,
+std::string ParameterValues::flag_value(const std::string& name, const ScriptContext& script,
                                         std::optional<CompilerFlags>& flags) {
-  const Chosen& self = *place.self;
-  const Chosen* compiler = compiler_of(place, *target_);
+  const Chosen& self = *script.self;
+  const Chosen* compiler = compiler_of(script, *target_);
   if (compiler == nullptr) {
-    if (place.flags == FlagPolicy::optional) return "";
+    if (script.flags == FlagPolicy::optional) return "";
     throw Error(ExitCode::input, self.method->where,
                 fmt::format("{} (method {}) reads {}, but no compiler is in the stage where its script runs",
                             path_of(*self.component), self.method->name, name),
                 "add a toolchain with the facts 'compiler' and 'compiler_version' to its needs, such as gcc");
   }
-  if (!flags) flags = find_flags(place, *compiler);
+  if (!flags) flags = find_flags(script, *compiler);
   if (depends_on_optimise(name)) cell_optimise_used_ = cell_optimise_used_ || takes_cell_optimise(self);
   return noted(flags->of(name), self);
 }
 
-CompilerFlags ParameterValues::find_flags(const ParameterScope& place, const Chosen& compiler) const {
-  const Chosen& self = *place.self;
+CompilerFlags ParameterValues::find_flags(const ScriptContext& script, const Chosen& compiler) const {
+  const Chosen& self = *script.self;
   auto found =
-      CompilerFlags::find({target_, cpus_, compiler_version_of(compiler), gcc_of(place), optimise_of(self)});
+      CompilerFlags::find({target_, cpus_, compiler_version_of(compiler), gcc_of(script), optimise_of(self)});
   if (auto* flags = std::get_if<CompilerFlags>(&found)) return *flags;
   const NoFlags& none = std::get<NoFlags>(found);
   if (none.cause == NoFlags::Cause::unknown_compiler)
@@ -206,11 +206,11 @@ ScriptValueBook::Reads ScriptValueBook::reads_of(const Method& method, FlagPolic
 }
 
 // Writes what the script's values depend on: two scripts that see the same have the same values.
-void ScriptValueBook::see(const ParameterScope& place, const Target& target, const Optimise& cell_optimise) {
-  const Chosen& self = *place.self;
-  auto policy = static_cast<std::size_t>(place.flags);
+void ScriptValueBook::see(const ScriptContext& script, const Target& target, const Optimise& cell_optimise) {
+  const Chosen& self = *script.self;
+  auto policy = static_cast<std::size_t>(script.flags);
   std::optional<Reads>& reads = reads_[self.method][policy];
-  if (!reads) reads = reads_of(*self.method, place.flags);
+  if (!reads) reads = reads_of(*self.method, script.flags);
   auto note = [&](const void* what) { seen_.push_back(reinterpret_cast<std::uintptr_t>(what)); };
   auto note_chosen = [&](const Chosen& chosen) {
     note(chosen.version);
@@ -220,13 +220,13 @@ void ScriptValueBook::see(const ParameterScope& place, const Target& target, con
   note_chosen(self);
   note(reads->target || reads->everything ? &target : nullptr);
   note(reads->optimise || reads->everything ? &cell_optimise : nullptr);
-  for (const Chosen& other : *place.image) {
+  for (const Chosen& other : *script.image) {
     auto is_read = [&](Kind kind) { return kind == other.component->kind; };
     if (reads->everything || std::any_of(reads->kinds.begin(), reads->kinds.end(), is_read))
       note_chosen(other);
   }
   note(nullptr);
-  for (const Chosen* other : place.laid) {
+  for (const Chosen* other : script.laid) {
     if (reads->everything || (reads->toolchains && other->component->kind == Kind::toolchain))
       note_chosen(*other);
   }
@@ -238,14 +238,14 @@ std::size_t ScriptValueBook::SeenHash::operator()(const Seen& seen) const {
   return hash ^ (hash >> 32);
 }
 
-const ScriptValues* ScriptValueBook::of(const ParameterScope& place, const Target& target,
+const ScriptValues* ScriptValueBook::of(const ScriptContext& script, const Target& target,
                                         const Optimise& cell_optimise) {
-  see(place, target, cell_optimise);
+  see(script, target, cell_optimise);
   auto found = values_.find(seen_);
   if (found != values_.end()) return &found->second;
   ParameterValues values(target, *cpus_, cell_optimise);
   ScriptValues made;
-  made.parameters = PackedMap(place.flags == FlagPolicy::none ? values.of_test(place) : values.of(place));
+  made.parameters = PackedMap(script.flags == FlagPolicy::none ? values.of_test(script) : values.of(script));
   made.flags = values.flags();
   made.cell_optimise_used = values.cell_optimise_used();
   return &values_.emplace(seen_, std::move(made)).first->second;

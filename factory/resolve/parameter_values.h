@@ -22,7 +22,7 @@ namespace kiln {
 enum class FlagPolicy { required, optional, none };
 
 // Where a script runs, for the values that depend on it.
-struct ParameterScope {
+struct ScriptContext {
   const Chosen* self;
   const Choice* image;                  // all components of the image, in layering order
   std::span<const Chosen* const> laid;  // what is in this stage already
@@ -37,9 +37,9 @@ class ParameterValues {
 
   // Values of the method's declared parameters; "" for one that has no value in this image. Throws
   // Error(input), Unsolvable.
-  std::map<std::string, std::string> of(const ParameterScope& place);
+  std::map<std::string, std::string> of(const ScriptContext& script);
   // The same for a test, which is told as well what it proves and for which target.
-  std::map<std::string, std::string> of_test(const ParameterScope& place);
+  std::map<std::string, std::string> of_test(const ScriptContext& script);
 
   // Every flag that was given so far, each once for each component.
   const std::vector<FlagOrigin>& flags() const { return flags_; }
@@ -47,11 +47,11 @@ class ParameterValues {
   bool cell_optimise_used() const { return cell_optimise_used_; }
 
  private:
-  std::string value_of(const std::string& name, const ParameterScope& place);
-  std::string flag_value(const std::string& name, const ParameterScope& place,
+  std::string value_of(const std::string& name, const ScriptContext& script);
+  std::string flag_value(const std::string& name, const ScriptContext& script,
                          std::optional<CompilerFlags>& flags);
-  std::string optimise_value(const std::string& name, const ParameterScope& place);
-  CompilerFlags find_flags(const ParameterScope& place, const Chosen& compiler) const;
+  std::string optimise_value(const std::string& name, const ScriptContext& script);
+  CompilerFlags find_flags(const ScriptContext& script, const Chosen& compiler) const;
   Optimise optimise_of(const Chosen& chosen) const;
   static bool takes_cell_optimise(const Chosen& chosen);  // bases and tools are built as ever
   std::string noted(FlagOrigin origin, const Chosen& reader);
@@ -76,7 +76,7 @@ class ScriptValueBook {
   // REQUIRES: `cpus`, and the recipes, targets and wishes asked about, outlive this and stay where they are.
   explicit ScriptValueBook(const Microarchitectures& cpus) : cpus_(&cpus) {}
   // Valid as long as this. Throws as ParameterValues does.
-  const ScriptValues* of(const ParameterScope& place, const Target& target, const Optimise& cell_optimise);
+  const ScriptValues* of(const ScriptContext& script, const Target& target, const Optimise& cell_optimise);
 
  private:
   using Seen = std::vector<std::uintptr_t>;
@@ -92,7 +92,7 @@ class ScriptValueBook {
     std::vector<Kind> kinds;  // the image's components of these kinds
   };
   static Reads reads_of(const Method& method, FlagPolicy flags);
-  void see(const ParameterScope& place, const Target& target, const Optimise& cell_optimise);
+  void see(const ScriptContext& script, const Target& target, const Optimise& cell_optimise);
 
   const Microarchitectures* cpus_;
   std::unordered_map<const Method*, std::array<std::optional<Reads>, 3>> reads_;

@@ -7,7 +7,6 @@
 
 #include "factory/base/enum_names.h"
 #include "factory/resolve/image_resolver.h"
-#include "factory/resolve/image_table.h"
 
 namespace kiln {
 namespace {

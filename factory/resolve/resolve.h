@@ -46,7 +46,7 @@ struct Step {
   std::string version;    // of the component
   std::string method;
   OwnLimits limits;                  // that the recipe says it needs
-  std::vector<std::string> cache{};  // names, sorted, of what its script finds again (recipe/cache_kinds.h)
+  std::vector<std::string> cache{};  // names, sorted, of what its script finds again (recipe/parameters.h)
   std::string tagged;                // pull that the lockfile pins: the recipe's own reference, for people
   // How to run it; all of it is covered by `inputs`.
   std::string reference;                          // pull; name@sha256:… where the lockfile pins it

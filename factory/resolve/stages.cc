@@ -1,10 +1,9 @@
-#include "factory/resolve/stages.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "factory/recipe/component_value.h"
+#include "factory/resolve/image_resolver.h"
 
 namespace kiln {
 namespace {
@@ -63,30 +62,30 @@ class StageBuilder {
 
   void lay_test(const Chosen& chosen, const SmokeTest& test) {
     const StepPattern& pattern =
-        table_->patterns.of(StepRole::test, chosen, &test, place_in(solution_->choice), {});
+        table_->patterns.of(StepRole::test, chosen, &test, context_in(solution_->choice), {});
     const ScriptValues* values = values_of({&chosen, &solution_->choice, {}, FlagPolicy::none});
     out_.tests.push_back(
         table_->steps.add(pattern, values, &solution_->composition->environment, out_.last, kNone));
   }
 
-  StepPlace place_in(const Choice& stage) const { return {target_->target, solution_->choice, stage}; }
+  StepContext context_in(const Choice& stage) const { return {target_->target, solution_->choice, stage}; }
 
-  const ScriptValues* values_of(const ParameterScope& place) {
-    const ScriptValues* values = table_->values.of(place, target_->target, *solution_->optimise);
+  const ScriptValues* values_of(const ScriptContext& script) {
+    const ScriptValues* values = table_->values.of(script, target_->target, *solution_->optimise);
     out_.cell_optimise_used = out_.cell_optimise_used || values->cell_optimise_used;
     return values;
   }
 
   // `from`: the last step of the stage whose files the script sees.
-  void add_script(OpenStage& stage, StepRole role, const ParameterScope& place,
+  void add_script(OpenStage& stage, StepRole role, const ScriptContext& script,
                   StepTable::Number from = kNone) {
-    add_step(stage, role, *place.self, values_of(place), from);
+    add_step(stage, role, *script.self, values_of(script), from);
   }
 
   void add_step(OpenStage& stage, StepRole role, const Chosen& chosen, const ScriptValues* values,
                 StepTable::Number from) {
     const StepPattern& pattern =
-        table_->patterns.of(role, chosen, nullptr, place_in(*stage.choice), target_->architecture);
+        table_->patterns.of(role, chosen, nullptr, context_in(*stage.choice), target_->architecture);
     stage.last = table_->steps.add(pattern, values, nullptr, stage.last, from);
   }
 

@@ -31,17 +31,17 @@ const RecipeFile& file_of(const Recipe& recipe, const std::string& path) {
 }
 
 // What a script may go by: parameters tell it of the finished image, and what its stage has lies around it.
-bool is_beside(const When& when, const StepPlace& place) {
-  return !when.with || has(place.image, *when.with) || has(place.stage, *when.with);
+bool is_beside(const When& when, const StepContext& context) {
+  return !when.with || has(context.image, *when.with) || has(context.stage, *when.with);
 }
 
 // The files of the method that its scripts get here; each once.
-std::vector<std::string> files_at(const Chosen& chosen, const StepPlace& place) {
+std::vector<std::string> files_at(const Chosen& chosen, const StepContext& context) {
   const Method& method = *chosen.method;
   std::vector<std::string> files;
   for (std::size_t i = 0; i < method.files.size(); ++i) {
     const When when = method.file_when.empty() ? When{} : method.file_when[i];
-    const bool is_there = holds(when, chosen.version->version, place.target) && is_beside(when, place);
+    const bool is_there = holds(when, chosen.version->version, context.target) && is_beside(when, context);
     if (is_there && std::find(files.begin(), files.end(), method.files[i]) == files.end())
       files.push_back(method.files[i]);
   }
@@ -87,7 +87,7 @@ std::vector<std::string> files_of_rootfs(std::vector<std::string> files, const M
 }
 
 void set_base(Step& step, Json& inputs, const Chosen& chosen, std::vector<std::string> files,
-              const BasePlace& below) {
+              const BaseInputs& below) {
   const Method& method = *chosen.method;
   inputs["architecture"] = below.architecture;
   if (!below.engine_family.empty()) inputs["engine"] = below.engine_family;
@@ -136,11 +136,11 @@ std::array<std::string, 4> cut(const Json& inputs) {
 
 }  // namespace
 
-StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const StepPlace& place,
-                         const BasePlace& below) {
+StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
+                         const StepContext& context, const BaseInputs& below) {
   const Recipe& recipe = *chosen.component;
   const Method& method = *chosen.method;
-  std::vector<std::string> files = files_at(chosen, place);
+  std::vector<std::string> files = files_at(chosen, context);
   StepPattern pattern;
   Step& step = pattern.step;
   step.kind = kind_of(role, method);
@@ -190,18 +190,18 @@ std::size_t PatternBook::SeenHash::operator()(const Seen& seen) const {
 }
 
 const StepPattern& PatternBook::of(StepRole role, const Chosen& chosen, const SmokeTest* test,
-                                   const StepPlace& place, const std::string& architecture) {
+                                   const StepContext& context, const std::string& architecture) {
   Seen seen{role, chosen.version, chosen.method, test, role == StepRole::base ? architecture : "", ""};
   for (const When& when : chosen.method->file_when) {
-    if (!when.target.empty()) seen.files += place.target.matches(when.target) ? '1' : '0';
-    if (when.with) seen.files += is_beside(when, place) ? '1' : '0';
+    if (!when.target.empty()) seen.files += context.target.matches(when.target) ? '1' : '0';
+    if (when.with) seen.files += is_beside(when, context) ? '1' : '0';
   }
   auto found = patterns_.find(seen);
   if (found == patterns_.end())
-    found =
-        patterns_
-            .emplace(std::move(seen), make_pattern(role, chosen, test, place, {architecture, engine_family_}))
-            .first;
+    found = patterns_
+                .emplace(std::move(seen),
+                         make_pattern(role, chosen, test, context, {architecture, engine_family_}))
+                .first;
   return found->second;
 }
 

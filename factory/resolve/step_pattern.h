@@ -26,7 +26,7 @@ struct StepPattern {
 enum class StepRole : std::uint8_t { base, copy, install, build, test };
 
 // Where a step is laid: what decides which files of its method are there, beside the component's version.
-struct StepPlace {
+struct StepContext {
   const Target& target;
   const Choice& image;  // what the finished image has
   const Choice& stage;  // what the stage of the step has; `image` itself in the last one
@@ -38,8 +38,8 @@ class PatternBook {
   explicit PatternBook(std::string engine_family) : engine_family_(std::move(engine_family)) {}
   // REQUIRES: component, version, method and test stay where they are. Throws Error(input) as make_pattern
   // does.
-  const StepPattern& of(StepRole role, const Chosen& chosen, const SmokeTest* test, const StepPlace& place,
-                        const std::string& architecture);
+  const StepPattern& of(StepRole role, const Chosen& chosen, const SmokeTest* test,
+                        const StepContext& context, const std::string& architecture);
 
  private:
   struct Seen {
@@ -59,15 +59,15 @@ class PatternBook {
 };
 
 // What the key of a base says beside its recipe.
-struct BasePlace {
+struct BaseInputs {
   std::string architecture;   // of the platform
   std::string engine_family;  // as ResolveInput has it
 };
 
 // REQUIRES: the files of the step were read with the recipe. `test`: of StepRole::test. `below`: for
 // StepRole::base. Throws Error(input) for a file that was not read.
-StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const StepPlace& place,
-                         const BasePlace& below);
+StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
+                         const StepContext& context, const BaseInputs& below);
 
 // Step::inputs: `parent` and `from` are keys or "", `parameters` is a JSON object. Written over `out`.
 void write_inputs(std::string& out, const StepPattern& pattern, std::string_view from,

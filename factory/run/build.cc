@@ -12,17 +12,14 @@
 #include "factory/plan/plan_json.h"
 #include "factory/render/render.h"
 #include "factory/run/build_progress.h"
-#include "factory/run/event_reader.h"
+#include "factory/run/cell_logs.h"
+#include "factory/run/damaged_steps.h"
 #include "factory/run/failure.h"
 #include "factory/run/fetch_steps.h"
-#include "factory/run/log_links.h"
-#include "factory/run/lost_steps.h"
+#include "factory/run/forecast.h"
 #include "factory/run/mend.h"
-#include "factory/run/open_steps.h"
-#include "factory/run/plan_forecast.h"
-#include "factory/run/record_times.h"
 #include "factory/run/script.h"
-#include "factory/run/untrusted_steps.h"
+#include "factory/run/step_terms.h"
 #include "factory/state/access.h"
 #include "factory/state/claim.h"
 #include "factory/state/lock.h"
@@ -70,56 +67,18 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
   command.argv.insert(command.argv.end(), cells.begin(), cells.end());
   command.environment = setup.environment;
   command.environment["NINJA_STATUS"] = "";
-  if (setup.site.launcher_config.slurm) command.environment[kRun] = unique_name();
-  if (setup.site.launch_prefix.empty()) command.environment[kStepOfNinja] = "1";
-  if (options.no_step_after > 0) command.environment[kNoStepAfter] = std::to_string(options.no_step_after);
-  if (!options.fetch) command.environment[kNoFetch] = "1";
-  if (!setup.site.runs_elsewhere()) command.environment[kAtOnce] = std::to_string(options.at_once);
   command.capture_stdout = true;
   command.grace = std::chrono::seconds(0);  // it ends when its steps have cleaned up
   return command;
 }
 
-std::optional<FailureRecord> last_failure(const std::string& key, const RecordReader& reader,
-                                          const BuildReport& report) {
-  if (auto failure = reader.failure(key)) return failure;
-  auto told = report.told.find(key);
-  if (told == report.told.end()) return std::nullopt;
-  FailureRecord failure;
-  failure.key = key;
-  failure.what = told->second.what;
-  failure.log = told->second.log;
-  return failure;
-}
-
-// The first step, in order of execution, that keeps an image from being whole. Its record is another build's
-// where that runs the step again: then what it said to us counts.
-void explain_failure(const ResolvedImage& image, const BuildSetup& setup, const BuildReport& report,
-                     ImageOutcome& outcome) {
-  RecordReader reader(setup.state, setup.files);
-  auto failed = [&](const FailureRecord& failure, std::string reason) {
-    outcome.outcome = Outcome::failed;
-    outcome.reason = std::move(reason);
-    outcome.log = failure.log;
-    outcome.cause = failure.exit_code;
-    outcome.failure = failure.failure;
-  };
-  auto look = [&](const std::vector<StepTable::Number>& steps, bool tests) {
-    for (StepTable::Number step : steps) {
-      const std::string key = setup.plan.steps().hex(step);
-      const bool is_done = setup.files.exists(tests ? setup.state.test(key) : setup.state.step(key));
-      if (is_done && !report.told.contains(key)) continue;
-      const auto failure = last_failure(key, reader, report);
-      if (!failure) continue;
-      const std::string& title = setup.plan.steps().pattern(step).title;
-      failed(*failure, fmt::format("{}: {} ({})", title, failure->what, name_of(failure->failure)));
-      outcome.step = key;
-      return true;
-    }
-    return false;
-  };
-  if (look(image.steps(), false) || look(image.tests(), true)) return;
-  if (auto failure = last_failure(image.key(), reader, report)) failed(*failure, failure->what);
+void write_terms(const BuildSetup& setup, const BuildOptions& options) {
+  StepTerms terms = terms_of(setup.site);
+  if (setup.site.launcher.slurm) terms.run = unique_name();
+  terms.no_step_after = options.no_step_after;
+  terms.fetch = options.fetch;
+  if (!setup.site.launcher.is_used()) terms.at_once = options.at_once;
+  setup.files.write_output(setup.state.step_terms(setup.plan.name()), to_json(terms).dump() + "\n");
 }
 
 // Says of images whether they can be built here. Through a launcher any machine may run a step.
@@ -127,7 +86,7 @@ class Machine {
  public:
   explicit Machine(const BuildSetup& setup) : setup_(setup) {}
   bool can_build(const ResolvedImage& image) {
-    if (setup_.site.runs_elsewhere()) return true;
+    if (setup_.site.launcher.is_used()) return true;
     auto [found, is_new] = known_.try_emplace(architecture_of(image));
     if (is_new) found->second = can_run(found->first, setup_.files);
     return found->second;
@@ -137,23 +96,6 @@ class Machine {
   const BuildSetup& setup_;
   std::map<std::string, bool> known_;  // by architecture
 };
-
-ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
-                        const BuildSetup& setup, const BuildReport& report) {
-  ImageOutcome outcome;
-  outcome.id = image.id();
-  outcome.name = image.reference();
-  outcome.key = image.key();
-  if (after.is_built(image, setup.plan.steps())) {
-    outcome.outcome = was_built ? Outcome::up_to_date : Outcome::built;
-  } else if (for_this_machine) {
-    explain_failure(image, setup, report, outcome);
-  } else {
-    outcome.outcome = Outcome::skipped;
-    outcome.reason = why_not_here(architecture_of(image));
-  }
-  return outcome;
-}
 
 // Another build packages it, or has by now: then its record is good.
 void forget_broken(const ResolvedImage& image, const BuildSetup& setup) {
@@ -181,7 +123,7 @@ void forget_failures(const ImageNumbers& images, StateNames& before, const Build
 }
 
 // A process that is killed leaves no record of its failure. A claim without text may be one that a process is
-// about to take; where its process did die, its edge failed without a record (lost_steps.h).
+// about to take; where its process did die, its edge failed without a record (LostSteps).
 void record_deaths(const BuildSetup& setup) {
   RecordReader reader(setup.state, setup.files);
   take_dead_claims(setup.state, setup.files, [&](const DeadClaim& dead) {
@@ -201,23 +143,26 @@ std::set<std::string> hex_of_closed(const ClosedSteps& closed, const StepTable& 
   return keys;
 }
 
-// A job of Slurm is what `kiln step` submits, and waits for.
-std::vector<std::string> step_arguments(const LauncherConfig& launcher_config) {
-  if (!launcher_config.slurm) return {};
-  if (launcher_config.asked.empty()) return {"--slurm"};
-  return {"--slurm", "--partition", launcher_config.asked};
+// With Slurm, `kiln step` submits a job and waits for it.
+std::vector<std::string> step_arguments(const BuildSetup& setup) {
+  std::vector<std::string> arguments = {"--terms", setup.state.step_terms(setup.plan.name()).string()};
+  const Launcher& launcher = setup.site.launcher;
+  if (launcher.slurm) arguments.emplace_back("--slurm");
+  if (launcher.slurm && !launcher.asked.empty())
+    arguments.insert(arguments.end(), {"--partition", launcher.asked});
+  return arguments;
 }
 
 void write_ninja(const BuildSetup& setup, const ClosedSteps& closed, const BuildOptions& options) {
-  if (!setup.site.launch_prefix.empty() && !setup.runner.find_program(setup.site.launch_prefix.front()))
+  if (!setup.site.launcher.words.empty() && !setup.runner.find_program(setup.site.launcher.words.front()))
     throw Error(
         ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
-        fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launch_prefix.front()));
+        fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.words.front()));
   const NinjaOptions ninja{options.kiln,
                            setup.state.root().string(),
-                           setup.site.launch_prefix,
+                           setup.site.launcher.prefix(),
                            setup.plan.name(),
-                           step_arguments(setup.site.launcher_config),
+                           step_arguments(setup),
                            hex_of_closed(closed, setup.plan.steps()),
                            ninja_file(setup).parent_path().string()};
   setup.files.write(setup.state.ninja(setup.plan.name()), render_ninja(setup.plan, ninja));
@@ -229,6 +174,7 @@ std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, 
   std::vector<std::string> cells;
   for (std::uint32_t image : images) cells.push_back(setup.plan.image(image).id());
   Command command = ninja_command(setup, cells, options);
+  write_terms(setup, options);
   std::string errors;
   std::size_t run = 0;
   command.on_line = [&](std::string_view line) {
@@ -271,6 +217,10 @@ std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, 
 constexpr int kMostRuns = 4;  // of ninja
 
 // Jobs of Slurm outlive what waits for them here: killed alone, another run of ninja waits in its place.
+//
+//   edge ended ── record, or failure record ──▶ that counts
+//             ├── no record, with Slurm ──▶ ninja again, which waits for the same job
+//             └── no record, without Slurm ──▶ failure record
 std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const ClosedSteps& closed,
                       const BuildOptions& options, Progress& progress, BuildReport& report) {
   write_ninja(setup, closed, options);
@@ -281,7 +231,7 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
     // Steps that are told to end, or come too late, have no record either.
     const bool is_late = options.no_step_after > 0 && setup.clock.unix_seconds() >= options.no_step_after;
     if (report.interrupted || is_late) return run;
-    const std::size_t without_word = setup.site.launcher_config.slurm ? lost.count() : 0;
+    const std::size_t without_word = setup.site.launcher.slurm ? lost.count() : 0;
     if (without_word == 0 || !report.stopped.empty() || time == kMostRuns) {
       lost.record();
       return run;
@@ -302,11 +252,11 @@ ImageNumbers not_built(const ImageNumbers& images, const BuildSetup& setup) {
 std::size_t take_back(const ImageNumbers& images, bool whole_chain, const BuildSetup& setup) {
   const RecordWriter writer(setup.state, setup.files);
   const std::vector<std::string> steps =
-      untrusted_steps(setup.plan, images, setup.state, setup.files, whole_chain);
+      damaged_steps(setup.plan, images, setup.state, setup.files, whole_chain);
   for (const std::string& key : steps) {
     // What another build makes anew, or has by now, is good.
     const auto alone = Claim::try_take(setup.state, key, this_process(setup.clock));
-    if (!alone || is_trusted(key, setup.state, setup.files, whole_chain)) continue;
+    if (!alone || is_undamaged(key, setup.state, setup.files, whole_chain)) continue;
     writer.remove_step(key);
     writer.remove_test(key);
   }

@@ -16,6 +16,7 @@
 namespace kiln {
 
 class SharedSteps;
+class StateNames;
 
 // skipped: the image is for machines of another architecture, and nothing here runs its programs.
 enum class Outcome { built, up_to_date, failed, not_reached, skipped };
@@ -61,25 +62,6 @@ struct BuildReport {
   ExitCode exit_code() const;
 };
 
-// Set for the steps that ninja itself starts: it is their parent, and leads their session.
-inline constexpr const char* kStepOfNinja = "KILN_STEP_OF_NINJA";
-
-// Of a run whose steps are jobs of Slurm: what the comments of its jobs bear.
-inline constexpr const char* kRun = "KILN_RUN";
-
-// Unix seconds after which no step begins any more, for a build whose time is limited. Steps that run go on,
-// and tests and packaging of finished layers still begin.
-inline constexpr const char* kNoStepAfter = "KILN_NO_STEP_AFTER";
-
-// Set for steps that must run here even if another builder has run them, so that this machine is tested.
-inline constexpr const char* kNoFetch = "KILN_NO_FETCH";
-
-// Set for a step that has what it may use of a machine to itself, as a job of Slurm has.
-inline constexpr const char* kAloneOnMachine = "KILN_ALONE_ON_MACHINE";
-
-// Set for the steps of a build on this machine: how many of them share its processors.
-inline constexpr const char* kAtOnce = "KILN_STEPS_AT_ONCE";
-
 struct BuildOptions {
   int jobs = 1;
   bool keep_going = true;
@@ -107,6 +89,11 @@ struct BuildSetup {
 // report. Builds of other plans may be at work in the same state folder. REQUIRES: the state's lock is held,
 // alone, or shared with the lock of the plan (state/lock.h).
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress);
+
+// What became of an image, by what the state folder has `after` the build. `was_built`: before it.
+// `for_this_machine`: it can be built here.
+ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
+                        const BuildSetup& setup, const BuildReport& report);
 
 Json to_json(const BuildReport& report);
 

@@ -7,8 +7,11 @@
 
 #include "factory/base/enum_names.h"
 #include "factory/base/json_put.h"
+#include "factory/engine/architecture.h"
 #include "factory/run/build.h"
 #include "factory/run/failure.h"
+#include "factory/state/record_store.h"
+#include "factory/state/state_names.h"
 
 namespace kiln {
 namespace {
@@ -19,7 +22,66 @@ constexpr auto kOutcomes = enum_names<Outcome>({{Outcome::built, "built"},
                                                 {Outcome::not_reached, "not reached"},
                                                 {Outcome::skipped, "skipped"}});
 
+std::optional<FailureRecord> last_failure(const std::string& key, const RecordReader& reader,
+                                          const BuildReport& report) {
+  if (auto failure = reader.failure(key)) return failure;
+  auto told = report.told.find(key);
+  if (told == report.told.end()) return std::nullopt;
+  FailureRecord failure;
+  failure.key = key;
+  failure.what = told->second.what;
+  failure.log = told->second.log;
+  return failure;
+}
+
+// The first step, in order of execution, that keeps an image from being whole. Its record is another build's
+// where that runs the step again: then what it said to us counts.
+void explain_failure(const ResolvedImage& image, const BuildSetup& setup, const BuildReport& report,
+                     ImageOutcome& outcome) {
+  RecordReader reader(setup.state, setup.files);
+  auto failed = [&](const FailureRecord& failure, std::string reason) {
+    outcome.outcome = Outcome::failed;
+    outcome.reason = std::move(reason);
+    outcome.log = failure.log;
+    outcome.cause = failure.exit_code;
+    outcome.failure = failure.failure;
+  };
+  auto look = [&](const std::vector<StepTable::Number>& steps, bool tests) {
+    for (StepTable::Number step : steps) {
+      const std::string key = setup.plan.steps().hex(step);
+      const bool is_done = setup.files.exists(tests ? setup.state.test(key) : setup.state.step(key));
+      if (is_done && !report.told.contains(key)) continue;
+      const auto failure = last_failure(key, reader, report);
+      if (!failure) continue;
+      const std::string& title = setup.plan.steps().pattern(step).title;
+      failed(*failure, fmt::format("{}: {} ({})", title, failure->what, name_of(failure->failure)));
+      outcome.step = key;
+      return true;
+    }
+    return false;
+  };
+  if (look(image.steps(), false) || look(image.tests(), true)) return;
+  if (auto failure = last_failure(image.key(), reader, report)) failed(*failure, failure->what);
+}
+
 }  // namespace
+
+ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
+                        const BuildSetup& setup, const BuildReport& report) {
+  ImageOutcome outcome;
+  outcome.id = image.id();
+  outcome.name = image.reference();
+  outcome.key = image.key();
+  if (after.is_built(image, setup.plan.steps())) {
+    outcome.outcome = was_built ? Outcome::up_to_date : Outcome::built;
+  } else if (for_this_machine) {
+    explain_failure(image, setup, report, outcome);
+  } else {
+    outcome.outcome = Outcome::skipped;
+    outcome.reason = why_not_here(architecture_of(image));
+  }
+  return outcome;
+}
 
 std::string_view name_of(Outcome outcome) { return kOutcomes.of(outcome); }
 

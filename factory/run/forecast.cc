@@ -4,9 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <queue>
 #include <set>
 #include <tuple>
+
+#include "factory/base/text.h"
+#include "factory/run/damaged_steps.h"
+#include "factory/state/record_store.h"
+#include "factory/state/step_need.h"
 
 namespace kiln {
 namespace {
@@ -80,18 +86,68 @@ class Rehearsal {
   int most_busy_ = 0;
 };
 
-std::string duration_text(double seconds) {
+std::string rough_duration(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
   if (seconds < 90 * 60) return fmt::format("{:.0f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
+bool has_whole_chain(const std::string& key, const StatePaths& state, const FileSystem& files) {
+  try {
+    const auto record = RecordReader(state, files).step(key);
+    return record && seen_damage(record->chain, BlobStore::reading(state.store())).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+class PlanForecast {
+ public:
+  PlanForecast(const BuildPlan& plan, const std::vector<PastRun>& history) : plan_(plan) {
+    for (const PastRun& run : history) runs_[run.component].push_back(run);
+  }
+
+  void add_step(StepTable::Number number) {
+    PastRun step = past_run_of(plan_.steps().pattern(number));
+    step.key = plan_.steps().hex(number);
+    places_[plan_.steps().first(number)] = steps_.size();
+    add(step, {plan_.steps().parent(number), plan_.steps().from(number)});
+  }
+
+  void add_image(const ResolvedImage& image) {
+    std::vector<StepTable::Number> before = image.tests();
+    before.push_back(image.steps().back());
+    add(packaging_of(image.key(), image.repository()), before);
+  }
+
+  std::vector<ForecastStep> steps() && { return std::move(steps_); }
+
+ private:
+  void add(const PastRun& step, const std::vector<StepTable::Number>& before) {
+    ForecastStep forecast{step.key};
+    const StepNeed need = need_of(step, runs_[step.component]);
+    forecast.seconds = need.seconds;
+    forecast.deviation = need.deviation;
+    for (StepTable::Number number : before) {
+      if (number == StepTable::kNone) continue;
+      auto place = places_.find(plan_.steps().first(number));
+      if (place != places_.end()) forecast.after.push_back(place->second);
+    }
+    steps_.push_back(std::move(forecast));
+  }
+
+  const BuildPlan& plan_;
+  std::map<std::string, std::vector<PastRun>> runs_;  // by component
+  std::map<StepTable::Number, std::size_t> places_;   // of those that are to be run
+  std::vector<ForecastStep> steps_;
+};
+
 }  // namespace
 
 std::string text_of(const std::optional<TimeLeft>& left) {
   if (!left) return "";
-  return fmt::format("about {}, give or take {}", duration_text(left->seconds),
-                     duration_text(std::max(1.0, left->error)));
+  return fmt::format("about {}, give or take {}", rough_duration(left->seconds),
+                     rough_duration(std::max(1.0, left->error)));
 }
 
 Forecast::Forecast(std::vector<ForecastStep> steps, int jobs) : jobs_(std::max(1, jobs)) {
@@ -161,6 +217,86 @@ int Forecast::most_at_once() const {
     rehearsal.add(i, {std::max(1.0, steps_[i].step.seconds), 0}, steps_[i].step.after);
   rehearsal.run();
   return std::max(1, rehearsal.most_at_once());
+}
+
+ClosedSteps closed_steps(const BuildPlan& plan, const ImageNumbers& images, StateNames& names,
+                         const StatePaths& state, const FileSystem& files) {
+  const StepTable& steps = plan.steps();
+  auto lacks = [&](StepTable::Number step) {
+    return step != StepTable::kNone && !names.has_step(steps.hex(step));
+  };
+  ClosedSteps closed;
+  for (StepTable::Number step : StepUses(plan, images).steps()) {
+    if (steps.pattern(step).kind == StepKind::test) continue;
+    if (!lacks(steps.parent(step)) && !lacks(steps.from(step))) continue;
+    const std::string key = steps.hex(step);
+    if (names.has_step(key) && has_whole_chain(key, state, files)) closed.insert(steps.first(step));
+  }
+  return closed;
+}
+
+std::vector<StepTable::Number> open_steps(const BuildPlan& plan, const ImageNumbers& images,
+                                          const ClosedSteps& closed) {
+  const StepTable& steps = plan.steps();
+  std::vector<StepTable::Number> all = StepUses(plan, images).steps();
+  if (closed.empty()) return all;
+  std::set<StepTable::Number> needed;
+  std::vector<StepTable::Number> next;
+  for (std::uint32_t number : images) {
+    const ResolvedImage image = plan.image(number);
+    next.push_back(image.steps().back());
+    for (StepTable::Number test : image.tests()) next.push_back(test);
+  }
+  while (!next.empty()) {
+    const StepTable::Number step = next.back();
+    next.pop_back();
+    if (step == StepTable::kNone || !needed.insert(steps.first(step)).second) continue;
+    if (closed.contains(steps.first(step))) continue;
+    next.push_back(steps.parent(step));
+    next.push_back(steps.from(step));
+  }
+  std::erase_if(all, [&](StepTable::Number step) { return !needed.contains(steps.first(step)); });
+  return all;
+}
+
+PastRun packaging_of(const std::string& key, const std::string& repository) {
+  PastRun run;
+  run.key = key;
+  run.kind = "image";
+  run.component = repository;
+  return run;
+}
+
+Forecast forecast_of(const BuildPlan& plan, const ImageNumbers& images, StateNames& before,
+                     const std::vector<PastRun>& history, int jobs, const ClosedSteps& closed) {
+  PlanForecast forecast(plan, history);
+  for (StepTable::Number step : open_steps(plan, images, closed)) {
+    const std::string key = plan.steps().hex(step);
+    const bool test = plan.steps().pattern(step).kind == StepKind::test;
+    if (!(test ? before.has_test(key) : before.has_step(key))) forecast.add_step(step);
+  }
+  for (std::uint32_t image : images) forecast.add_image(plan.image(image));
+  return {std::move(forecast).steps(), jobs};
+}
+
+std::optional<ExpectedBuild> expected_build(const BuildPlan& plan, const ImageNumbers& images,
+                                            StateNames& names, const StatePaths& state,
+                                            const FileSystem& files, int jobs) {
+  const std::vector<PastRun> history = read_history(state.history());
+  if (history.empty()) return std::nullopt;
+  ImageNumbers open;
+  for (std::uint32_t image : images)
+    if (!names.is_built(plan.image(image), plan.steps())) open.push_back(image);
+  const ClosedSteps closed = closed_steps(plan, open, names, state, files);
+  const Forecast forecast = forecast_of(plan, open, names, history, jobs, closed);
+  const std::optional<TimeLeft> time = forecast.left(0);
+  if (!time) return std::nullopt;
+  return ExpectedBuild{forecast.steps(), jobs, *time};
+}
+
+std::string text_of(const ExpectedBuild& expected) {
+  return fmt::format("expected: {}, for {}, {} at a time", text_of(std::optional(expected.time)),
+                     counted(expected.steps, "step"), expected.jobs);
 }
 
 }  // namespace kiln

@@ -19,9 +19,9 @@ struct RegistryPublisher::Loss {
   std::string name() const { return repository + " " + (part.blob.empty() ? part.what : part.blob.text()); }
 };
 
-std::vector<PlacedImage> RegistryPublisher::placed(const ChosenAliases& aliases,
-                                                   const std::vector<IndexEntry>& entries) const {
-  std::vector<PlacedImage> found;
+std::vector<ImageInRegistry> RegistryPublisher::placed(const ChosenAliases& aliases,
+                                                       const std::vector<IndexEntry>& entries) const {
+  std::vector<ImageInRegistry> found;
   std::set<std::string> places;
   const auto add = [&](const std::string& repository, const ImageRecord& image) {
     const std::string place = place_of(repository, image.manifest);
@@ -40,8 +40,8 @@ std::vector<PlacedImage> RegistryPublisher::placed(const ChosenAliases& aliases,
   return found;
 }
 
-std::vector<RegistryPublisher::Loss> RegistryPublisher::find_losses(const std::vector<PlacedImage>& images,
-                                                                    const LookTerms& terms) {
+std::vector<RegistryPublisher::Loss> RegistryPublisher::find_losses(
+    const std::vector<ImageInRegistry>& images, const LookTerms& terms) {
   std::vector<Loss> losses;
   std::map<std::string, std::size_t> numbers;  // of `losses`
   RegistryLook look(client_, store_, terms);
@@ -59,7 +59,7 @@ std::vector<RegistryPublisher::Loss> RegistryPublisher::find_losses(const std::v
   return losses;
 }
 
-void RegistryPublisher::mend(const std::vector<PlacedImage>& images, const LookTerms& terms,
+void RegistryPublisher::mend(const std::vector<ImageInRegistry>& images, const LookTerms& terms,
                              std::vector<Loss>& losses) {
   std::set<std::size_t> numbers;
   for (const Loss& loss : losses) {
@@ -69,7 +69,7 @@ void RegistryPublisher::mend(const std::vector<PlacedImage>& images, const LookT
   const std::vector<std::size_t> to_push(numbers.begin(), numbers.end());
   const std::vector<std::string> refused = push_again(images, to_push);
   // What was pushed is looked at again, as it is by now.
-  std::vector<PlacedImage> again;
+  std::vector<ImageInRegistry> again;
   for (const std::size_t number : to_push) {
     again.push_back(images[number]);
     const auto pushed = pushed_.image(place_of(images[number].repository, images[number].image->manifest));
@@ -85,11 +85,11 @@ void RegistryPublisher::mend(const std::vector<PlacedImage>& images, const LookT
 }
 
 // Why each could not be pushed; "" where it was.
-std::vector<std::string> RegistryPublisher::push_again(const std::vector<PlacedImage>& images,
+std::vector<std::string> RegistryPublisher::push_again(const std::vector<ImageInRegistry>& images,
                                                        const std::vector<std::size_t>& numbers) {
   std::vector<std::string> refused(numbers.size());
   in_parallel(numbers.size(), kConnections, [&](std::size_t at) {
-    const PlacedImage& placed = images[numbers[at]];
+    const ImageInRegistry& placed = images[numbers[at]];
     try {
       push_to(placed.repository, *placed.image, fmt::format(" again ({} of {})", at + 1, numbers.size()));
     } catch (const Error& error) {
@@ -135,7 +135,7 @@ void RegistryPublisher::look_at_tags(const std::vector<SiteAlias>& aliases,
 void RegistryPublisher::keep(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries,
                              const KeepTerms& terms) {
   const ChosenAliases chosen = choose_aliases(aliases, entries, address_.text(), store_);
-  const std::vector<PlacedImage> images = placed(chosen, entries);
+  const std::vector<ImageInRegistry> images = placed(chosen, entries);
   const LookTerms look{terms.parts, terms.read, key_};
   std::vector<Loss> losses = find_losses(images, look);
   if (terms.mend && !losses.empty()) mend(images, look, losses);

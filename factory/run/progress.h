@@ -9,6 +9,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
+#include "factory/oci/registry_call.h"
 #include "factory/run/forecast.h"
 
 namespace kiln {
@@ -111,5 +112,13 @@ class Progress {
   double looked_ = 0;  // when left_ was found
   double said_ = 0;    // when a line or an event said it
 };
+
+// How far a pull is, on stderr.
+
+// For Skopeo::tell. On a terminal a line that is written anew and goes at the end; else one each ten seconds
+// and for each wait before another try. `write` gets whole lines, or what replaces one. REQUIRES: `clock`
+// outlives it.
+std::function<void(const PullState&)> pull_teller(ProgressStyle style, const Clock& clock,
+                                                  std::function<void(const std::string&)> write);
 
 }  // namespace kiln

@@ -4,14 +4,51 @@
 #include <map>
 #include <set>
 
-#include "factory/run/gain_words.h"
-#include "factory/run/tested.h"
+#include "factory/base/date.h"
+#include "factory/base/digest.h"
+#include "factory/base/error.h"
+#include "factory/oci/later_document.h"
+#include "factory/oci/referrer.h"
+#include "factory/state/entry_stamp.h"
 #include "factory/state/record_store.h"
 #include "factory/state/sif_folder.h"
 #include "factory/state/state_names.h"
+#include "registry/select/stock_words.h"
 
 namespace kiln {
 namespace {
+
+// "pytorch 2.6.0 (pip)" of the step "test pytorch 2.6.0 (pip)".
+std::string tested_thing(const Step& test) {
+  constexpr std::string_view kTest = "test ";
+  return test.title.starts_with(kTest) ? test.title.substr(kTest.size()) : test.title;
+}
+
+struct Found {
+  std::string shortfall;  // why it was not run in full, "" where it was
+  TestRun run;
+};
+
+Found found(const std::string& key, const RecordReader& reader) {
+  try {
+    auto record = reader.test(key);
+    if (!record) return {"its record is gone", {}};
+    return {not_run_reason(record->last_line), test_run(*record)};
+  } catch (const Error&) {
+    return {"its record is damaged", {}};  // whatever it was, nobody can say that it passed
+  }
+}
+
+// When the newest of the measurements was taken; of none, when the image was created.
+std::int64_t time_of_words(const ImageRecord& image, const std::vector<StockWord>& words) {
+  std::int64_t newest = 0;
+  for (const StockWord& word : words)
+    if (word.measured != nullptr)
+      newest = std::max(newest, unix_seconds_of(word.measured->taken).value_or(0));
+  return newest != 0 ? newest : unix_seconds_of(image.created).value_or(0);
+}
+
+constexpr std::int64_t kReadAgainAfter = 7LL * 24 * 3600;  // a week
 
 // Names of what broken cells published before.
 void add_broken(const BuildPlan& plan, const std::vector<std::uint32_t>& broken,
@@ -36,6 +73,78 @@ void keep_places(std::vector<ImageRecord>& records, const std::vector<IndexEntry
 }
 
 }  // namespace
+
+TestRun test_run(const TestRecord& record) {
+  return {record.host, record.cpu, record.accelerators, record.kernel, record.taken, record.emulator};
+}
+
+TestsRecord tests_of(const ResolvedImage& image, const StepTable& steps, const RecordReader& reader) {
+  TestsRecord tests;
+  for (StepTable::Number number : image.tests()) {
+    std::string what = tested_thing(steps.pattern(number));
+    Found test = found(steps.hex(number), reader);
+    if (test.run != TestRun{}) tests.ran.emplace(what, std::move(test.run));
+    if (test.shortfall.empty())
+      tests.passed.push_back(std::move(what));
+    else
+      tests.not_run.emplace(std::move(what), std::move(test.shortfall));
+  }
+  std::sort(tests.passed.begin(), tests.passed.end());
+  return tests;
+}
+
+void attach_gain_words(std::vector<ImageRecord>& records, const std::vector<IndexEntry>& published,
+                       const BlobStore& store) {
+  const MeasuredPlaces places = measured_places(published);
+  if (places.empty()) return;
+  std::map<std::string, const IndexEntry*> measured;  // by identity
+  std::map<std::string, Digest> manifests;            // by key
+  for (const IndexEntry& entry : published) {
+    measured.emplace(entry.image.identity().hex(), &entry);
+    if (!entry.image.external()) manifests.emplace(entry.image.key, entry.image.manifest);
+  }
+  const std::vector<Measurement> none;
+  for (ImageRecord& record : records) {
+    const auto found = measured.find(record.identity().hex());
+    const auto words =
+        stock_words(record, found == measured.end() ? none : found->second->measurements, places);
+    const auto size = store.size_of(record.manifest);
+    if (words.empty() || !size) continue;  // without its manifest it is refused later
+    std::erase_if(record.attachments, is_later_document);
+    record.attachments.push_back(
+        attach({std::string(kGainKind), std::string(kGainType), gain_document(record, words, manifests)},
+               {std::string(media_type::kManifest), record.manifest, *size, {}}, time_of_words(record, words),
+               store));
+  }
+}
+
+fs::path PublicationMark::file() const { return state_.nights(plan_.name()) / "published.json"; }
+
+std::string PublicationMark::stamp() const {
+  std::string text = plan_.name() + "\n";
+  for (std::uint32_t number : all_images(plan_)) {
+    const ResolvedImage image = plan_.image(number);
+    text += image.id() + " " + image.reference() + " " + image.record_name() + "\n";
+  }
+  for (std::uint32_t number = 0; number < plan_.broken(); ++number)
+    text += plan_.broken(number).request.id + "\n";
+  for (const fs::path& path :
+       {state_.root() / "index.db", state_.root() / "index.db-journal", state_.built_folder(),
+        state_.sif_snapshots(), state_.sif_folder(), state_.sif_folder() / "."})
+    text += entry_stamp(path) + "\n";
+  return Digest::of(text).hex();
+}
+
+bool PublicationMark::is_valid() const {
+  const auto kept = read_stamp(file(), files_);
+  return kept && kept->holds(stamp(), clock_.unix_seconds(), kReadAgainAfter);
+}
+
+void PublicationMark::keep() const try {
+  files_.make_directories(file().parent_path());
+  keep_stamp({stamp(), clock_.unix_seconds()}, file(), files_);
+} catch (const Error&) {  // on a full disk; what was published is published
+}
 
 Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const StatePaths& state,
                         const FileSystem& files, const Clock& clock, const PublishOptions& options) {

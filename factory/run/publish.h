@@ -7,11 +7,60 @@
 #include <vector>
 
 #include "factory/base/effects.h"
+#include "factory/oci/blob_store.h"
 #include "factory/plan/build_plan.h"
 #include "factory/record/image_record.h"
+#include "factory/resolve/resolve.h"
+#include "factory/state/record_store.h"
 #include "factory/state/state.h"
+#include "registry/index/index.h"
 
 namespace kiln {
+
+// What the tests of an image proved, for its record in the index.
+
+// Where and when it was run.
+TestRun test_run(const TestRecord& record);
+
+// By the records of the tests that its recipes have by now. REQUIRES: it is built (StateNames::is_built), so
+// that they were all passed.
+TestsRecord tests_of(const ResolvedImage& image, const StepTable& steps, const RecordReader& reader);
+
+// The referrer of an image with the words of its gain over stock. kiln publish attaches it, because the words
+// come from measurements, and those come after the image was built.
+
+// Gives each record that claims more than stock the attachment "gain", in place of an earlier one, if its
+// application was measured anywhere. `published`: the entries of the current snapshot, with the measurements
+// that count. Equal measurements give equal bytes. Throws Error(store).
+void attach_gain_words(std::vector<ImageRecord>& records, const std::vector<IndexEntry>& published,
+                       const BlobStore& store);
+
+// The state folder as a publication left it, so that a night in which nothing changed publishes nothing: to
+// read ten thousand records and entries, and to find them equal, takes half of such a night.
+
+// <state>/nights/<plan>/published.json. Valid for a week at most, after which all records are read again.
+class PublicationMark {
+ public:
+  // REQUIRES: all outlive this; the state's lock is held.
+  PublicationMark(const BuildPlan& plan, const StatePaths& state, FileSystem& files, const Clock& clock)
+      : plan_(plan), state_(state), files_(files), clock_(clock) {}
+
+  // Whether publish_built() of the whole plan would find everything as keep() did: the plan has the same
+  // names for the same bits, and no process has written records, index or the folder of SIF files since.
+  // Blobs, tests and flipped bits are not looked at. REQUIRES: all images of the plan are built.
+  bool is_valid() const;
+  // After a publication. If it cannot be written, the next night publishes again.
+  void keep() const;
+
+ private:
+  fs::path file() const;
+  std::string stamp() const;
+
+  const BuildPlan& plan_;
+  const StatePaths& state_;
+  FileSystem& files_;
+  const Clock& clock_;
+};
 
 struct PublishOptions {
   std::vector<std::uint32_t> broken{};  // cells that are to have an image, and have none

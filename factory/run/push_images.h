@@ -9,15 +9,38 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "factory/distribution/platform_index.h"
 #include "factory/distribution/push.h"
+#include "factory/oci/blob_store.h"
 #include "factory/run/registry_look.h"
-#include "factory/run/site_aliases.h"
+#include "factory/site/site.h"
 #include "factory/state/pushed.h"
 #include "registry/index/index.h"
 
 namespace kiln {
+
+// What the site's own names stand for in a snapshot of the index.
+
+// A name, and its images: one a platform.
+struct AliasedImages {
+  std::string repository, tag;
+  std::vector<std::pair<Platform, const ImageRecord*>> images;
+};
+
+struct ChosenAliases {
+  std::vector<AliasedImages> clear;
+  std::vector<std::string> unclear;  // and why: "modak:gpu: hello:2.10-… and hello:2.1-… are both for …"
+  std::vector<std::string> empty;    // names for which there is no image
+};
+
+// Of the images that lie in this registry and are not retired. Platforms are read from the images'
+// configurations: throws Error(store); Error(usage) for a pattern that is none. The images are those of
+// `entries`.
+ChosenAliases choose_aliases(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries,
+                             const std::string& registry, const BlobStore& store);
 
 struct PushReport {
   std::size_t pushed = 0;     // images
@@ -98,11 +121,12 @@ class RegistryPublisher {
   void count(const MovedTag& tag);
   std::string index_of(const AliasedImages& alias) const;  // its bytes
   void move_alias(const AliasedImages& alias, bool take);
-  std::vector<PlacedImage> placed(const ChosenAliases& aliases, const std::vector<IndexEntry>& entries) const;
-  std::vector<Loss> find_losses(const std::vector<PlacedImage>& images, const LookTerms& terms);
-  std::vector<std::string> push_again(const std::vector<PlacedImage>& images,
+  std::vector<ImageInRegistry> placed(const ChosenAliases& aliases,
+                                      const std::vector<IndexEntry>& entries) const;
+  std::vector<Loss> find_losses(const std::vector<ImageInRegistry>& images, const LookTerms& terms);
+  std::vector<std::string> push_again(const std::vector<ImageInRegistry>& images,
                                       const std::vector<std::size_t>& numbers);
-  void mend(const std::vector<PlacedImage>& images, const LookTerms& terms, std::vector<Loss>& losses);
+  void mend(const std::vector<ImageInRegistry>& images, const LookTerms& terms, std::vector<Loss>& losses);
   std::string place_of(const std::string& repository, const Digest& digest) const;
   bool delete_referrer(const std::string& repository, const Digest& referrer);
   void remove_superseded(const std::string& repository, const ImageRecord& image, PushedRecord& record);

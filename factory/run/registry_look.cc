@@ -47,7 +47,7 @@ std::size_t part_of(const Digest& digest) {
 }
 
 struct RegistryLook::Going {
-  const PlacedImage& placed;
+  const ImageInRegistry& placed;
   std::vector<LostPart> lost{};
   const ImageRecord& image() const { return *placed.image; }
   // False: the registry took no such manifest when the image was pushed.
@@ -158,7 +158,7 @@ void RegistryLook::look_at_signature(Going& going) {
   look_at_blob(going, "the claim that is signed", {"", Digest::of(claim), claim.size(), {}});
 }
 
-std::vector<LostPart> RegistryLook::look(const PlacedImage& image) {
+std::vector<LostPart> RegistryLook::look(const ImageInRegistry& image) {
   Going going{image};
   look_at_manifest(going, "the manifest", image.image->manifest);
   look_at_blobs(going, "", image.image->manifest);

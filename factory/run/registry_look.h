@@ -41,7 +41,7 @@ struct LostPart {
 };
 
 // An image where it was pushed.
-struct PlacedImage {
+struct ImageInRegistry {
   std::string repository;
   const ImageRecord* image = nullptr;
   PushedRecord pushed{};  // what we know of it there
@@ -54,7 +54,7 @@ class RegistryLook {
       : client_(client), store_(store), terms_(terms) {}
 
   // Throws Error(network), Error(interrupted).
-  std::vector<LostPart> look(const PlacedImage& image);
+  std::vector<LostPart> look(const ImageInRegistry& image);
 
  private:
   struct Going;

@@ -1,17 +1,30 @@
-// What a step that failed is given for another try. Pure.
+// What a step that failed is given for another try.
 //
 // Tried again is what may pass by itself: a package source that could not be reached, after a while that
 // doubles and is not the same for all who wait; and memory that ran out, with twice as much, while no other
 // step runs here. Nothing else: a full disk, a missing program, a damaged store or what a registry refuses
 // stays as it is until somebody acts, a script that fails fails again, and pulls have tries of their own.
+//
+//   failed try ── network, or memory ran out ──▶ another try
+//             └── any other error, no tries left ──▶ failure record
+//
+// Above it decide `kiln step --slurm` about jobs (cluster/job_verdict.h) and `kiln build` about runs of ninja
+// (build.cc, run_ninja): docs/design-notes.md has all three.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "factory/base/error.h"
 #include "factory/resolve/resolve.h"
+#include "factory/run/step.h"
+#include "factory/state/memory_share.h"
+#include "factory/state/step_need.h"
 
 namespace kiln {
 
@@ -36,5 +49,44 @@ std::optional<TryTerms> next_try(const Step& step, const Error& error, const Try
 
 // "try 2 of 4 in 13 s", "try 2 of 4, alone, with at most 8.0 GiB of memory".
 std::string text_of(const TryTerms& terms, int number, const RetryRules& rules);
+
+// The tries of one step: each waits for its share of this machine's memory, is kept in the history, and is
+// followed by another where next_try() says so.
+
+// What one try has, and where it says what it took.
+struct StepTry {
+  int number = 1;
+  TryTerms terms = {};
+  MemoryUse memory = {};
+  double processor_seconds = 0;
+};
+
+class StepTries {
+ public:
+  // REQUIRES: both outlive this.
+  StepTries(const Step& step, const StepSetup& setup);
+
+  // Calls `once` until it returns. Throws its last Error when there is no other try.
+  void run(const std::function<void(StepTry&)>& once);
+  // How those before the last one ended, and what the next was given.
+  const std::vector<std::string>& earlier() const { return earlier_; }
+
+ private:
+  TryTerms first_terms() const;
+  std::uint64_t share_of(const TryTerms& terms) const;
+  std::unique_ptr<MemoryShare> wait_for_share(const StepTry& attempt) const;
+  void keep(const StepTry& attempt, PastRun::End end, double seconds) const;
+  // What follows `attempt`, which ended with `error`: said, logged and waited for; false: nothing.
+  bool prepare_next(StepTry& attempt, const Error& error);
+  void tell(bool waits, const std::string& what) const;
+
+  const Step& step_;
+  const StepSetup& setup_;
+  RetryRules rules_;
+  std::uint64_t capacity_;  // of this machine, for steps; 0: no step waits for it
+  StepNeed need_;
+  std::vector<std::string> earlier_;
+  std::mt19937 random_{std::random_device()()};  // when to try again need not be told again
+};
 
 }  // namespace kiln

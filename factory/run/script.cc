@@ -11,7 +11,6 @@
 #include "factory/base/secret_redactor.h"
 #include "factory/oci/default_path.h"
 #include "factory/os/processors.h"
-#include "factory/run/build.h"
 #include "factory/run/failure.h"
 #include "factory/run/offline.h"
 #include "factory/run/secrets.h"
@@ -26,11 +25,9 @@ constexpr std::int64_t kOldestZipTime = 315532800;  // 1980-01-01T00:00:00Z
 // Steps that share this machine's processors: those of the build that started this one, or, where other
 // builds of the state folder run beside it, all that run now.
 int steps_at_once(const StepSetup& setup) {
-  if (setup.environment.contains(kAloneOnMachine)) return 1;
-  int steps = 0;
-  if (auto found = setup.environment.find(kAtOnce); found != setup.environment.end())
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), steps);
-  if (steps > 0) return std::max(steps, static_cast<int>(living_claims(setup.state, setup.files)));
+  if (setup.is_alone) return 1;
+  if (setup.at_once > 0)
+    return std::max(setup.at_once, static_cast<int>(living_claims(setup.state, setup.files)));
   return setup.site.jobs > 0 ? setup.site.jobs : std::max(1, static_cast<int>(usable_processors()) / 2);
 }
 
@@ -114,7 +111,36 @@ std::map<std::string, std::string> host_environment(const Step& step, const Step
   return environment;
 }
 
+bool is_one_line(const std::string& text) {
+  return !text.empty() && text.size() <= 4096 &&
+         std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+}
+
 }  // namespace
+
+BuiltFiles::BuiltFiles(const Step& step, const StepRecord& stage, Container& container, Engine& engine)
+    : container_(container), stage_(engine.start(&stage)) {
+  for (const std::string& path : step.mount) {
+    const fs::path source = stage_->place_of(path);
+    const fs::file_status status = fs::symlink_status(source);
+    if (!fs::exists(status))
+      throw Error(ExitCode::images_failed, fmt::format("the build stage left nothing at {}", path));
+    if (fs::is_symlink(status))
+      throw Error(ExitCode::images_failed, fmt::format("the build stage left a link at {}", path),
+                  "name what it leads to");
+    mounts_.push_back({source, path});
+    for (fs::path folder = path; folder.has_relative_path(); folder = folder.parent_path())
+      if (!fs::exists(fs::symlink_status(container_.place_of(folder.string()))))
+        made_.push_back(folder.string());
+  }
+}
+
+void BuiltFiles::take_away() {
+  for (const std::string& folder : made_) {
+    std::error_code ignored;  // what is not empty is the script's
+    fs::remove(container_.place_of(folder), ignored);
+  }
+}
 
 int compilers_of_step(int steps, int processors, std::uint64_t memory, std::uint64_t own) {
   const int bearable = static_cast<int>(compilers_in(memory)) / steps;
@@ -299,6 +325,27 @@ std::string log_header(const Step& step) {
   std::string parent = step.parent.empty() ? "nothing" : step.parent;
   return fmt::format("# {}\n# {} {}\n# on {}\n# {} {}\n\n", step.title, name_of(step.kind), step.key, parent,
                      step.component, command);
+}
+
+std::string archive_state(const Step& base, const std::string& script, const std::string& architecture,
+                          const StepSetup& setup, const fs::path& folder) {
+  Command command = host_script(base, script, setup, folder);
+  command.environment.erase("KILN_ARCHIVE");
+  command.environment["KILN_ARCHITECTURE"] = architecture;
+  command.capture_stdout = true;
+  CommandResult result = setup.runner.run(command);
+  try {
+    check_script(result, command.limits);
+  } catch (Error& error) {
+    throw error.while_doing(
+        fmt::format("asking {} of {} for the state of the archives", script, base.component));
+  }
+  std::string line = result.output;
+  while (line.ends_with('\n')) line.pop_back();
+  if (!is_one_line(line))
+    throw Error(ExitCode::input, fmt::format("{} of {} printed no single line", script, base.component),
+                "it prints the state of the package archives on one line of stdout");
+  return line;
 }
 
 }  // namespace kiln

@@ -6,10 +6,32 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "factory/engine/engine.h"
+#include "factory/resolve/resolve.h"
 #include "factory/run/step.h"
 
 namespace kiln {
+
+// Files of a build stage that a script sees at their places while it runs, and that are in no layer.
+class BuiltFiles {
+ public:
+  // What `step` mounts, of a container on `stage`, for a run in `container`. Throws Error(images_failed) for
+  // a path that the stage lacks or has as a link, which would lead out of it. REQUIRES: `container` outlives
+  // this.
+  BuiltFiles(const Step& step, const StepRecord& stage, Container& container, Engine& engine);
+
+  const std::vector<Mount>& mounts() const { return mounts_; }
+  // Of `container`, after the run: the empty folders that were made to mount upon.
+  void take_away();
+
+ private:
+  Container& container_;
+  std::unique_ptr<Container> stage_;
+  std::vector<Mount> mounts_;
+  std::vector<std::string> made_;  // innermost first
+};
 
 // Exactly the files that the step names, in `folder`/<kind>-<name>, which is returned. Throws Error(input)
 // when one is missing.
@@ -57,5 +79,15 @@ std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup
 
 // The head of a step's log.
 std::string log_header(const Step& step);
+
+// The state of the package archives that a base's root file system is made of: what its recipe's `archive`
+// script prints.
+
+// Runs `script` on the build host, as the rootfs script `base` will be run, with KILN_ARCHITECTURE (OCI's
+// word) and without KILN_ARCHIVE. `folder` is private and empty. Returns its one line. Throws
+// Error(images_failed, network, timeout…) as scripts of steps do, and Error(input) for an answer that is not
+// one line.
+std::string archive_state(const Step& base, const std::string& script, const std::string& architecture,
+                          const StepSetup& setup, const fs::path& folder);
 
 }  // namespace kiln

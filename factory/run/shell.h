@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-struct ShellPlace {
+struct ShellStart {
   Step step;
   // What the step left, and not what it started from: for steps that run no script in a container as well.
   bool after = false;
@@ -19,6 +19,6 @@ struct ShellPlace {
 // the current folder, and the network unless it is a test. The shell has our input, output and terminal;
 // without a terminal its status is in the result. Throws Error(usage) when what it would stand upon is not
 // done.
-CommandResult open_shell(const ShellPlace& place, const StepSetup& setup);
+CommandResult open_shell(const ShellStart& start, const StepSetup& setup);
 
 }  // namespace kiln

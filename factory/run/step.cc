@@ -8,22 +8,21 @@
 
 #include "factory/base/unique_name.h"
 #include "factory/engine/architecture.h"
-#include "factory/engine/engine_facts.h"
+#include "factory/engine/engine.h"
 #include "factory/engine/own_ids.h"
 #include "factory/engine/private_folder.h"
 #include "factory/oci/diff_id.h"
 #include "factory/oci/layer_write.h"
 #include "factory/oci/layout.h"
 #include "factory/record/image_record.h"
-#include "factory/run/built_files.h"
 #include "factory/run/caches.h"
+#include "factory/run/damaged_steps.h"
 #include "factory/run/failure.h"
 #include "factory/run/fetch_steps.h"
 #include "factory/run/gpu_access.h"
 #include "factory/run/offline.h"
+#include "factory/run/retry.h"
 #include "factory/run/script.h"
-#include "factory/run/step_tries.h"
-#include "factory/run/untrusted_steps.h"
 #include "factory/state/access.h"
 #include "factory/state/record_store.h"
 
@@ -173,31 +172,31 @@ class StepRun {
   }
 
   // Where and when it runs: on this machine, or on what stands in for another.
-  TestRecord record_of_place() const {
+  TestRecord record_of_machine() const {
     TestRecord record;
     record.key = step_.key;
     record.host = host_name();
     record.taken = rfc3339(setup_.clock.unix_seconds());
-    if (!place_) return record;
-    record.kernel = place_->host.kernel;
-    record.emulator = place_->emulator;
+    if (!machine_) return record;
+    record.kernel = machine_->host.kernel;
+    record.emulator = machine_->emulator;
     if (!record.emulator.empty()) return record;
-    record.cpu = place_->host.cpu;
-    record.accelerators = place_->host.accelerators;
+    record.cpu = machine_->host.cpu;
+    record.accelerators = machine_->host.accelerators;
     return record;
   }
 
-  void find_place(const StepRecord& image) {
-    if (!setup_.place) return;
-    place_.emplace(*setup_.place);
+  void find_machine(const StepRecord& image) {
+    if (!setup_.test_machine) return;
+    machine_.emplace(*setup_.test_machine);
     if (image.chain.base)
-      place_->emulator =
+      machine_->emulator =
           emulator_of(image.chain.base->architecture, setup_.files, setup_.runner, setup_.environment);
   }
 
   TestRecord test() {
     StepRecord image = record_of(step_.parent);
-    find_place(image);
+    find_machine(image);
     auto container = engine_.start(&image);
     fs::path files = copy_recipe_files(step_, setup_, folder_);
     ContainerRun request = container_script(step_, image, files, setup_, folder_, log());
@@ -209,9 +208,9 @@ class StepRun {
     if (!test_target(step_).gpus.empty())
       gpu_access(setup_.files, setup_.runner, setup_.environment).hand_to(request);
     const CommandResult result = container->run(request);
-    const std::string why = place_ ? why_not_here(result, test_target(step_), *place_) : "";
+    const std::string why = machine_ ? why_not_here(result, test_target(step_), *machine_) : "";
     if (why.empty()) check(result, request.limits);
-    TestRecord record = record_of_place();
+    TestRecord record = record_of_machine();
     record.last_line = why.empty() ? last : tell_untested(why);
     return record;
   }
@@ -270,8 +269,8 @@ class StepRun {
   BlobStore store_;
   const fs::path& folder_;  // private
   StepTry& attempt_;
-  std::optional<TestPlace> place_;  // of a test
-  std::string tail_;                // of the last script's output
+  std::optional<TestMachine> machine_;  // of a test
+  std::string tail_;                    // of the last script's output
 };
 
 bool is_done(const Step& step, const StepSetup& setup) {

@@ -9,7 +9,7 @@
 #include "factory/oci/registry_call.h"
 #include "factory/recipe/recipe.h"
 #include "factory/resolve/resolve.h"
-#include "factory/run/test_place.h"
+#include "factory/run/test_machine.h"
 #include "factory/site/site.h"
 #include "factory/state/state.h"
 
@@ -30,17 +30,19 @@ struct StepSetup {
   // What the step waits for, and then that it goes on ("", or which try it is).
   std::function<void(bool waits, const std::string& what)> tell = {};
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
-  std::optional<TestPlace> place = {};  // of a test
-  std::string machine = {};             // lines for the log: where it runs, when that is not where kiln does
-  SharedSteps* shared = nullptr;        // asked before it is run, and given it afterwards; null: none
-  bool fetches = true;                  // else it is run here even if another builder has run it
+  std::optional<TestMachine> test_machine = {};  // of a test
+  std::string machine = {};       // lines for the log: where it runs, when that is not where kiln does
+  SharedSteps* shared = nullptr;  // asked before it is run, and given it afterwards; null: none
+  bool fetches = true;            // else it is run here even if another builder has run it
+  int at_once = 0;                // StepTerms::at_once
+  bool is_alone = false;          // it has what it may use of the machine to itself, as a job of Slurm
 };
 
 // fetched: another builder ran it.
 enum class StepOutcome { done, fetched, up_to_date, failed };
 
 // Leaves steps/<key>.json (or tests/<key>.json) or failed/<key>.json, a log, and a line of the history for
-// each try (step_tries.h). A step whose record exists is not run again.
+// each try (retry.h). A step whose record exists is not run again.
 StepOutcome run_step(const Step& step, const StepSetup& setup);
 
 // The same on a given engine.

@@ -22,7 +22,7 @@
 namespace kiln {
 
 struct SharedStepsSetup {
-  const SharedStepsPlace& place;  // REQUIRES: is_used()
+  const StepSharing& place;  // REQUIRES: is_used()
   const PullLimits& limits;
   const StatePaths& state;
   FileSystem& files;

@@ -3,12 +3,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "factory/base/keys.h"
+#include "factory/base/quantity.h"
 #include "factory/base/reading.h"
 
 namespace kiln {
 namespace {
+
+constexpr int kMostCpus = 4096;
+
+JobSize read_size(const JsonNode& node, JobSize size) {
+  if (auto cpus = node.find("cpus")) size.cpus = static_cast<int>(cpus->integer(1, kMostCpus));
+  if (auto memory = node.find("memory")) size.memory = read_limit_of_size(*memory);
+  if (auto time = node.find("time")) size.time = read_limit_of_time(*time);
+  return size;
+}
+
+// What says for itself what kiln says in every job would be believed by sbatch, and jobs would not be found.
+std::vector<std::string> read_arguments(const JsonNode& node) {
+  constexpr std::array kOurs = {"--comment", "--job-name", "-J",         "--output", "-o",
+                                "--error",   "-e",         "--parsable", "--wrap",   "--dependency",
+                                "-d",        "--array",    "-a",         "--wait",   "-W"};
+  std::vector<std::string> arguments;
+  for (const JsonNode& item : node.items()) {
+    std::string word = read_text(item);
+    if (!word.starts_with('-'))
+      item.fail(fmt::format("expected an option of sbatch, found '{}'", word), "such as \"--account=ai\"");
+    const std::string option = word.substr(0, word.find('='));
+    if (std::find(kOurs.begin(), kOurs.end(), option) != kOurs.end())
+      item.fail(fmt::format("{} is kiln's own in every job", option));
+    arguments.push_back(std::move(word));
+  }
+  return arguments;
+}
+
+// `partition`: what holds where it says nothing.
+SlurmPartition read_partition(const JsonNode& node, SlurmPartition partition) {
+  node.allow_only(keys_of("site/slurm_place"));
+  if (auto name = node.find("partition")) partition.name = read_text(*name);
+  if (auto arguments = node.find("arguments")) partition.arguments = read_arguments(*arguments);
+  if (auto cpu = node.find("microarchitecture")) partition.microarchitecture = read_text(*cpu);
+  partition.usual = read_size(node, partition.usual);
+  if (auto most = node.find("most")) {
+    most->allow_only(keys_of("site/slurm_most"));
+    partition.most = read_size(*most, partition.most);
+  }
+  return partition;
+}
 
 bool asks(const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(),
@@ -22,8 +65,48 @@ SlurmSite read_slurm(const JsonNode& launcher) {
 
 }  // namespace
 
-LauncherConfig read_launcher(const JsonNode& site) {
-  LauncherConfig launcher;
+SlurmSite read_slurm_site(const JsonNode& node) {
+  node.allow_only(keys_of("site/slurm"));
+  SlurmSite site;
+  if (auto arguments = node.find("arguments")) site.arguments = read_arguments(*arguments);
+  if (auto standard = node.find("default")) site.standard = read_partition(*standard, {});
+  if (auto partitions = node.find("partitions"))
+    for (const auto& [name, one] : partitions->members()) {
+      SlurmPartition inherited = site.standard;
+      inherited.arguments.clear();
+      inherited.microarchitecture = name.find(':') == name.npos ? name : "";
+      site.partitions.emplace(name, read_partition(one, inherited));
+    }
+  if (auto poll = node.find("poll")) {
+    site.poll = read_limit_of_time(*poll);
+    if (site.poll < std::chrono::seconds(1)) poll->fail("a controller is asked once a second at most");
+  }
+  if (auto patience = node.find("patience")) site.patience = read_limit_of_time(*patience);
+  return site;
+}
+
+SlurmPartition partition_named(const SlurmSite& site, const std::string& name) {
+  if (auto found = site.partitions.find(name); found != site.partitions.end()) return found->second;
+  for (const auto& [key, partition] : site.partitions)
+    if (partition.name == name) return partition;
+  SlurmPartition partition = site.standard;
+  if (partition.name == name) return partition;
+  partition.name = name;
+  partition.arguments.clear();
+  partition.microarchitecture.clear();
+  return partition;
+}
+
+std::vector<std::string> partition_words(const SlurmSite& site, const SlurmPartition& partition) {
+  std::vector<std::string> words;
+  if (!partition.name.empty()) words.push_back("--partition=" + partition.name);
+  words.insert(words.end(), site.arguments.begin(), site.arguments.end());
+  words.insert(words.end(), partition.arguments.begin(), partition.arguments.end());
+  return words;
+}
+
+Launcher read_launcher(const JsonNode& site) {
+  Launcher launcher;
   const auto words = site.find("launcher");
   if (words && words->is_object())
     launcher.slurm = read_slurm(*words);
@@ -42,20 +125,22 @@ LauncherConfig read_launcher(const JsonNode& site) {
   return launcher;
 }
 
-std::vector<std::string> launcher_words(const LauncherConfig& launcher, const std::string& partition) {
-  if (launcher.slurm) return {};
-  if (!partition.empty() && !asks(launcher.words))
+void Launcher::ask_for(const std::string& name) {
+  if (!slurm && !asks(words))
     throw Error(
         ExitCode::usage,
-        launcher.words.empty() ? "the site file has no launcher, so there are no partitions"
-                               : "no word of the site's launcher asks for a partition",
+        words.empty() ? "the site file has no launcher, so there are no partitions"
+                      : "no word of the site's launcher asks for a partition",
         fmt::format("\"launcher\": [\"srun\", \"-n1\", \"--partition={}\"], \"partition\": …", kPartition));
-  std::vector<std::string> words = launcher.words;
-  const std::string& name = partition.empty() ? launcher.partition : partition;
-  for (std::string& word : words)
+  asked = name;
+}
+
+std::vector<std::string> Launcher::prefix() const {
+  std::vector<std::string> all = words;
+  for (std::string& word : all)
     if (const std::size_t at = word.find(kPartition); at != std::string::npos)
-      word.replace(at, std::string_view(kPartition).size(), name);
-  return words;
+      word.replace(at, std::string_view(kPartition).size(), asked.empty() ? partition : asked);
+  return all;
 }
 
 }  // namespace kiln

@@ -58,7 +58,7 @@ std::string read_secret_file(const JsonNode& node, const std::string& hint) {
   return file;
 }
 
-SecretPlace read_secret_place(const JsonNode& node) {
+SecretSource read_secret_place(const JsonNode& node) {
   if (node.is_object()) {
     node.allow_only(keys_of("site/secret"));
     const JsonNode variable = node.at("environment");
@@ -165,8 +165,8 @@ std::string read_file_name(const JsonNode& node, const FileSystem& files) {
   return path;
 }
 
-std::map<std::string, SecretPlace> read_secrets(const JsonNode& node) {
-  std::map<std::string, SecretPlace> secrets;
+std::map<std::string, SecretSource> read_secrets(const JsonNode& node) {
+  std::map<std::string, SecretSource> secrets;
   for (const auto& [name, place] : node.members()) {
     if (!is_name(name))
       throw Error(ExitCode::input, node.where_key(name), fmt::format("'{}' is not a secret's name", name),
@@ -222,9 +222,9 @@ std::vector<SiteAlias> read_aliases(const JsonNode& node) {
   return aliases;
 }
 
-PublishPlace read_publish(const JsonNode& node) {
+PublishDestination read_publish(const JsonNode& node) {
   node.allow_only(keys_of("site/publish"));
-  PublishPlace place;
+  PublishDestination place;
   place.registry = read_text(node.at("registry"));
   if (auto key = node.find("key")) place.key = read_secret_file(*key, "");
   if (auto passphrase = node.find("passphrase_file")) {
@@ -236,7 +236,7 @@ PublishPlace read_publish(const JsonNode& node) {
 }
 
 // Of what would be believed by nobody nothing is written, and nothing can be read where nobody is believed.
-void check_trust(const JsonNode& node, const SharedStepsPlace& place) {
+void check_trust(const JsonNode& node, const StepSharing& place) {
   if (place.registry.empty() == place.folder.empty())
     node.fail(place.folder.empty() ? "steps are shared nowhere" : "steps are shared in two places",
               "either \"registry\" or \"folder\"");
@@ -250,9 +250,9 @@ void check_trust(const JsonNode& node, const SharedStepsPlace& place) {
         "writes to");
 }
 
-SharedStepsPlace read_shared_steps(const JsonNode& node) {
+StepSharing read_shared_steps(const JsonNode& node) {
   node.allow_only(keys_of("site/steps"));
-  SharedStepsPlace place;
+  StepSharing place;
   if (auto registry = node.find("registry")) place.registry = read_text(*registry);
   if (auto folder = node.find("folder")) place.folder = read_secret_file(*folder, "");
   if (auto is_private = node.find("private")) place.is_private = is_private->boolean();
@@ -268,7 +268,7 @@ SharedStepsPlace read_shared_steps(const JsonNode& node) {
   return place;
 }
 
-bool read_collect_registry(const JsonNode& gc, const PublishPlace& place) {
+bool read_collect_registry(const JsonNode& gc, const PublishDestination& place) {
   const auto node = gc.find("registry");
   if (!node || !node->boolean()) return false;
   if (place.registry.empty()) node->fail("there is no \"publish\" with a registry to collect in");
@@ -296,8 +296,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   site.file = file.string();
   if (auto engine = root.find("engine")) site.engine = read_word_of(*engine, engine_names(), "an engine");
   if (auto scratch = root.find("scratch")) site.scratch = read_folder_name(*scratch);
-  site.launcher_config = read_launcher(root);
-  site.launch_prefix = launcher_words(site.launcher_config, "");
+  site.launcher = read_launcher(root);
   if (auto jobs = root.find("jobs")) site.jobs = static_cast<int>(jobs->integer(0, 1024));
   if (auto compression = root.find("layer_compression"))
     site.layer_compression = read_word_of(*compression, {"zstd", "gzip"}, "a compression of layers") == "gzip"

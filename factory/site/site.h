@@ -20,7 +20,7 @@ namespace kiln {
 enum class LayerCompression { none, gzip, zstd };
 
 // Where a secret of recipes is: in a file, or in an environment variable of kiln.
-struct SecretPlace {
+struct SecretSource {
   std::string file;  // absolute; "" when it is in a variable
   std::string variable;
 };
@@ -62,8 +62,8 @@ struct NightSettings {
   std::chrono::seconds lease{std::chrono::minutes(10)};  // a night that is silent for longer is dead
   int keep = 100;                                        // reports
   std::vector<GateRule> gate;
-  std::optional<SecretPlace> webhook;  // where a URL is, which is posted to on a change of state
-  std::vector<std::string> command;    // is run then, with the notice on its standard input
+  std::optional<SecretSource> webhook;  // where a URL is, which is posted to on a change of state
+  std::vector<std::string> command;     // is run then, with the notice on its standard input
   std::chrono::seconds remind{
       std::chrono::hours(24 * 7)};  // a notice again while it is not green; zero: never
   std::string metrics;              // a folder that gets kiln.prom, too: an absolute path; "" = none
@@ -77,7 +77,7 @@ struct SiteAlias {
 };
 
 // Where `kiln publish` pushes to when nobody says otherwise.
-struct PublishPlace {
+struct PublishDestination {
   std::string registry;              // as --to has it; "": nowhere, images are recorded in the index alone
   std::string key;                   // signs the images: an absolute path; "": nobody does
   std::string passphrase_file;       // opens the key: an absolute path; "": it needs none
@@ -86,7 +86,7 @@ struct PublishPlace {
 
 // Where steps are shared with other builders: in a registry or in a folder, or nowhere. What comes from there
 // is believed if a trusted key, or that which signs here, has signed it; in a private folder, if it is ours.
-struct SharedStepsPlace {
+struct StepSharing {
   std::string registry;            // [http://]HOST[:PORT]/PATH: the repository; "" = none
   std::string folder;              // an absolute path; "" = none
   bool is_private = false;         // nobody but this user writes to the folder
@@ -115,9 +115,8 @@ struct Site {
   std::string engine = "buildah";
   // Folder on a disk of each machine's own, for the engine's store; "" = in the state folder.
   std::string scratch;
-  LauncherConfig launcher_config;          // as the file has it
-  std::vector<std::string> launch_prefix;  // for the partition in use; put before each `kiln step`
-  int jobs = 0;                            // 0 = number of processors / 2, at least 1
+  Launcher launcher;
+  int jobs = 0;  // 0 = number of processors / 2, at least 1
   LayerCompression layer_compression = LayerCompression::zstd;
   int zstd_level = 3;
   CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
@@ -129,11 +128,11 @@ struct Site {
                                                "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
                                                "ALL_PROXY",  "all_proxy",   "PIP_*"};
   std::string ca_certificates = "/etc/ssl/certs/ca-certificates.crt";  // mounted when it exists
-  std::string pip_configuration = "";          // "" = what pip itself would read, when it exists
-  std::string git_configuration = "";          // "" = the machine's (/etc/gitconfig), when it exists
-  std::string mirror = "";                     // a folder that `kiln mirror` filled; absolute, "" = none
-  bool offline = false;                        // steps get that in place of the network
-  std::map<std::string, SecretPlace> secrets;  // by the name that recipes know it by
+  std::string pip_configuration = "";           // "" = what pip itself would read, when it exists
+  std::string git_configuration = "";           // "" = the machine's (/etc/gitconfig), when it exists
+  std::string mirror = "";                      // a folder that `kiln mirror` filled; absolute, "" = none
+  bool offline = false;                         // steps get that in place of the network
+  std::map<std::string, SecretSource> secrets;  // by the name that recipes know it by
   CacheSettings cache;
   bool sif = true;                                   // packaged beside the OCI image ("formats")
   std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
@@ -142,12 +141,10 @@ struct Site {
   NightSettings night;                               // "nightly"
   UpdatePolicy update;                               // "nightly": {"update": …}
   bool collect_registry = false;                     // "gc": what was pushed, too
-  PublishPlace publish;
-  SharedStepsPlace shared_steps;  // "steps"
-  std::string file;               // "" = built-in defaults
+  PublishDestination publish;
+  StepSharing shared_steps;  // "steps"
+  std::string file;          // "" = built-in defaults
 
-  // Steps are run by a launcher or as jobs of Slurm, on machines that need not be this one.
-  bool runs_elsewhere() const { return !launch_prefix.empty() || launcher_config.slurm.has_value(); }
   // Of a step of `component`, whose recipe has `recipes`: the site's, widened by the recipe's. What the site
   // says of the component has the last word.
   CommandLimits limits_of(const std::string& component, const OwnLimits& recipes) const;

@@ -69,6 +69,7 @@ class StatePaths {
   std::filesystem::path build(std::string_view plan) const { return builds() / checked(plan); }
   std::filesystem::path build_lock(std::string_view plan) const { return build(plan) / "lock"; }
   std::filesystem::path ninja(std::string_view plan) const { return build(plan) / "build.ninja"; }
+  std::filesystem::path step_terms(std::string_view plan) const { return build(plan) / "terms.json"; }
   std::filesystem::path events(std::string_view plan) const { return build(plan) / "events.fifo"; }
   std::filesystem::path recipes(std::string_view plan) const { return build(plan) / "recipes"; }
   std::filesystem::path lock() const { return root_ / "lock"; }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "factory/base/json.h"
-#include "factory/recipe/stock_compilers.h"
+#include "factory/recipe/fact_sources.h"
 #include "registry/answer/question_host.h"
 #include "registry/answer/reference.h"
 #include "registry/index/index.h"

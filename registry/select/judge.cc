@@ -6,7 +6,7 @@
 #include <array>
 
 #include "factory/base/text.h"
-#include "factory/cpu/unknown_cpu.h"
+#include "factory/cpu/microarchitecture.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 

@@ -7,8 +7,8 @@
 namespace kiln {
 namespace {
 
-MeasurePlace rows_place() {
-  MeasurePlace place;
+MeasuredWorkload rows_place() {
+  MeasuredWorkload place;
   place.workload = "mnist-cnn";
   place.files = "files";
   place.host.model = "EPYC";
@@ -51,7 +51,7 @@ TEST(KnownSpeeds, AreOfThisMachineThisVersionAndCompleteSessions) {
 }
 
 TEST(KnownSpeeds, AreOfTheSameRanksAndInput) {
-  MeasurePlace place = rows_place();
+  MeasuredWorkload place = rows_place();
   place.ranks = 2;
   EXPECT_TRUE(known_speeds({speed("mnist-cnn", 1)}, place, {}).empty());
   EXPECT_EQ(known_speeds({speed("mnist-cnn+2ranks", 1)}, place, {}).size(), 1u);

@@ -24,7 +24,7 @@ TEST(JobsOf, AreAskedForOrNamedOrHalfTheProcessors) {
   EXPECT_EQ(jobs_of(0, site, {}, 8), 5);
   EXPECT_EQ(jobs_of(0, site, {}, 1), 1);
   EXPECT_EQ(jobs_of(0, site, {}, 0), 1) << "of a machine that does not say";
-  site.launcher_config.slurm.emplace();
+  site.launcher.slurm.emplace();
   EXPECT_EQ(jobs_of(0, site, {}, 8), 32);
   site.jobs = 7;
   EXPECT_EQ(jobs_of(0, site, {}, 8), 7);

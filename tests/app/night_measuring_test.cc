@@ -62,7 +62,7 @@ TEST(BusyMachine, IsBusyAtEveryLook) {
 }
 
 MeasureCandidate remembered(const std::map<std::string, NightGain>& gains, int ranks = 0) {
-  MeasurePlace place;
+  MeasuredWorkload place;
   place.workload = "mnist-cnn";
   place.ranks = ranks;
   place.host.model = "EPYC";

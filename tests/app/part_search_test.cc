@@ -5,8 +5,8 @@
 namespace kiln {
 namespace {
 
-MeasurePlace search_place() {
-  MeasurePlace place;
+MeasuredWorkload search_place() {
+  MeasuredWorkload place;
   place.workload = "mnist-cnn";
   place.files = "files";
   place.host.cpu = "zen3";

@@ -23,8 +23,8 @@ TEST(RegistryNewsExitCode, NamesTheWorstOfThem) {
 }
 
 TEST(ChosenPlace, TakesTheCommandLineBeforeTheSiteFile) {
-  const PublishPlace of_site{"registry.site/ai", "/site/key", "/site/passphrase", {}};
-  PublishPlace place = chosen_place(of_site, {});
+  const PublishDestination of_site{"registry.site/ai", "/site/key", "/site/passphrase", {}};
+  PublishDestination place = chosen_place(of_site, {});
   EXPECT_EQ(place.registry, "registry.site/ai");
   EXPECT_EQ(place.key, "/site/key");
   place = chosen_place(of_site, {"other.site", "", "", {}});

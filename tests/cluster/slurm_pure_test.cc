@@ -4,14 +4,11 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "factory/cluster/compute_node.h"
 #include "factory/cluster/controller.h"
 #include "factory/cluster/job_files.h"
-#include "factory/cluster/job_output.h"
-#include "factory/cluster/job_place.h"
-#include "factory/cluster/job_size.h"
-#include "factory/cluster/job_state.h"
+#include "factory/cluster/job_request.h"
 #include "factory/cluster/job_verdict.h"
-#include "factory/cluster/machine_text.h"
 #include "factory/cluster/queued_job.h"
 #include "support/temporary_folder.h"
 
@@ -74,100 +71,100 @@ PastRun run_of(PastRun::End end, double seconds, std::uint64_t memory, double pr
 }
 
 TEST(SlurmJobSize, IsWhatTheSiteSaysWhereNothingIsRecorded) {
-  SlurmPlace place;
-  EXPECT_EQ(size_words(job_size(place, run_of(PastRun::End::done, 1, 1), {}, {})), Words{});
-  place.usual = {8, 2 * kGibibyte, std::chrono::hours(1)};
-  EXPECT_EQ(size_words(job_size(place, run_of(PastRun::End::done, 1, 1), {}, {})),
+  SlurmPartition partition;
+  EXPECT_EQ(size_words(job_size(partition, run_of(PastRun::End::done, 1, 1), {}, {})), Words{});
+  partition.usual = {8, 2 * kGibibyte, std::chrono::hours(1)};
+  EXPECT_EQ(size_words(job_size(partition, run_of(PastRun::End::done, 1, 1), {}, {})),
             (Words{"--cpus-per-task=8", "--mem=2048M", "--time=60"}));
 }
 
 TEST(SlurmJobSize, FollowsWhatWasRecordedWithAMargin) {
-  SlurmPlace place;
-  place.usual = {8, 2 * kGibibyte, std::chrono::hours(1)};
+  SlurmPartition partition;
+  partition.usual = {8, 2 * kGibibyte, std::chrono::hours(1)};
   const PastRun run = run_of(PastRun::End::done, 4000, 4 * kGibibyte, 2.2);
-  const JobSize size = job_size(place, run, {run, run}, {});
+  const JobSize size = job_size(partition, run, {run, run}, {});
   EXPECT_EQ(size.cpus, 3);
   EXPECT_EQ(size.memory, 5 * kGibibyte + (256u << 20));
   EXPECT_EQ(size.time, std::chrono::minutes(100));
-  EXPECT_EQ(job_size(place, run_of(PastRun::End::done, 5, kGibibyte),
+  EXPECT_EQ(job_size(partition, run_of(PastRun::End::done, 5, kGibibyte),
                      {run_of(PastRun::End::done, 5, kGibibyte)}, {})
                 .time,
             std::chrono::minutes(10));
   const PastRun busy = run_of(PastRun::End::done, 100, kGibibyte, 7.9);
-  EXPECT_EQ(job_size(place, busy, {busy}, {}).cpus, 8);  // what was asked for before
-  place.most.cpus = 32;
-  EXPECT_EQ(job_size(place, busy, {busy}, {}).cpus, 10);
+  EXPECT_EQ(job_size(partition, busy, {busy}, {}).cpus, 8);  // what was asked for before
+  partition.most.cpus = 32;
+  EXPECT_EQ(job_size(partition, busy, {busy}, {}).cpus, 10);
 }
 
 TEST(SlurmJobSize, GrowsAfterTooLittleUpToTheMost) {
-  SlurmPlace place;
+  SlurmPartition partition;
   const PastRun killed = run_of(PastRun::End::out_of_memory, 10, kGibibyte);
-  EXPECT_EQ(job_size(place, killed, {killed}, {}).memory, 5 * kGibibyte / 2 + (256u << 20));
+  EXPECT_EQ(job_size(partition, killed, {killed}, {}).memory, 5 * kGibibyte / 2 + (256u << 20));
   const PastRun late = run_of(PastRun::End::out_of_time, 3600, 0);
-  EXPECT_EQ(job_size(place, late, {late}, {}).time, std::chrono::hours(2));
-  EXPECT_EQ(job_size(place, late, {late}, {}).memory, 0u);  // it says nothing of that
+  EXPECT_EQ(job_size(partition, late, {late}, {}).time, std::chrono::hours(2));
+  EXPECT_EQ(job_size(partition, late, {late}, {}).memory, 0u);  // it says nothing of that
   const JobSize least{0, 8 * kGibibyte, std::chrono::hours(3)};
-  EXPECT_EQ(job_size(place, killed, {killed, late}, least).memory, 8 * kGibibyte);
-  EXPECT_EQ(job_size(place, killed, {killed, late}, least).time, std::chrono::hours(3));
-  place.most = {0, 6 * kGibibyte, std::chrono::hours(1)};
-  EXPECT_EQ(job_size(place, killed, {killed, late}, least).memory, 6 * kGibibyte);
-  EXPECT_EQ(job_size(place, killed, {killed, late}, least).time, std::chrono::hours(1));
+  EXPECT_EQ(job_size(partition, killed, {killed, late}, least).memory, 8 * kGibibyte);
+  EXPECT_EQ(job_size(partition, killed, {killed, late}, least).time, std::chrono::hours(3));
+  partition.most = {0, 6 * kGibibyte, std::chrono::hours(1)};
+  EXPECT_EQ(job_size(partition, killed, {killed, late}, least).memory, 6 * kGibibyte);
+  EXPECT_EQ(job_size(partition, killed, {killed, late}, least).time, std::chrono::hours(1));
 }
 
 class SlurmPlaces : public ::testing::Test {
  protected:
   SlurmPlaces() : cpus(Microarchitectures::parse(read(KILN_ARCHSPEC_JSON), "archspec")) {
-    site.standard.partition = "build";
+    site.standard.name = "build";
     for (const char* name : {"zen4", "zen3", "skylake_avx512"}) {
-      site.partitions[name].partition = std::string(name) + "-nodes";
+      site.partitions[name].name = std::string(name) + "-nodes";
       site.partitions[name].microarchitecture = name;
     }
-    site.partitions["nvidia:sm_90"].partition = "hopper";
-    site.partitions["nvidia"].partition = "gpus";
+    site.partitions["nvidia:sm_90"].name = "hopper";
+    site.partitions["nvidia"].name = "gpus";
   }
   static std::string read(const std::string& file) {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  std::string place(const std::string& cpu, const Words& accelerators = {}) const {
-    return choose_place(site, {cpu, accelerators}, cpus).partition;
+  std::string chosen(const std::string& cpu, const Words& accelerators = {}) const {
+    return choose_partition(site, {cpu, accelerators}, cpus).name;
   }
   Microarchitectures cpus;
   SlurmSite site;
 };
 
 TEST_F(SlurmPlaces, AreOfTheNearestMicroarchitectureThatRunsTheTarget) {
-  EXPECT_EQ(place(""), "build");
-  EXPECT_EQ(place("x86_64"), "build");  // a family: anything of it does
-  EXPECT_EQ(place("zen4"), "zen4-nodes");
-  EXPECT_EQ(place("zen3"), "zen3-nodes");
-  EXPECT_EQ(place("zen2"), "zen3-nodes");  // nearer than zen4
-  EXPECT_EQ(place("zen5"), "build");       // nothing here runs it
-  EXPECT_EQ(place("a64fx"), "build");
-  EXPECT_EQ(place("warp9"), "build");
+  EXPECT_EQ(chosen(""), "build");
+  EXPECT_EQ(chosen("x86_64"), "build");  // a family: anything of it does
+  EXPECT_EQ(chosen("zen4"), "zen4-nodes");
+  EXPECT_EQ(chosen("zen3"), "zen3-nodes");
+  EXPECT_EQ(chosen("zen2"), "zen3-nodes");  // nearer than zen4
+  EXPECT_EQ(chosen("zen5"), "build");       // nothing here runs it
+  EXPECT_EQ(chosen("a64fx"), "build");
+  EXPECT_EQ(chosen("warp9"), "build");
   site.standard.microarchitecture = "zen3";
-  EXPECT_EQ(place("zen2"), "build");
-  EXPECT_EQ(place("zen4"), "zen4-nodes");
+  EXPECT_EQ(chosen("zen2"), "build");
+  EXPECT_EQ(chosen("zen4"), "zen4-nodes");
 }
 
 TEST_F(SlurmPlaces, AreOfTheAcceleratorForTests) {
-  EXPECT_EQ(place("zen4", {"nvidia:sm_80", "nvidia:sm_90"}), "hopper");
-  EXPECT_EQ(place("zen4", {"nvidia:sm_80"}), "gpus");
-  EXPECT_EQ(place("zen4", {"amd:gfx90a"}), "zen4-nodes");
+  EXPECT_EQ(chosen("zen4", {"nvidia:sm_80", "nvidia:sm_90"}), "hopper");
+  EXPECT_EQ(chosen("zen4", {"nvidia:sm_80"}), "gpus");
+  EXPECT_EQ(chosen("zen4", {"amd:gfx90a"}), "zen4-nodes");
   Step step;
   step.parameters = {{"KILN_CPU_TARGET", "zen4"}, {"KILN_GPU_TARGETS", "sm_80 gfx90a"}};
   step.kind = StepKind::run;
-  EXPECT_EQ(place_need(step).cpu, "zen4");
-  EXPECT_EQ(place_need(step).accelerators, Words{});
+  EXPECT_EQ(partition_need(step).cpu, "zen4");
+  EXPECT_EQ(partition_need(step).accelerators, Words{});
   step.kind = StepKind::test;
-  EXPECT_EQ(place_need(step).accelerators, (Words{"nvidia:sm_80", "amd:gfx90a"}));
+  EXPECT_EQ(partition_need(step).accelerators, (Words{"nvidia:sm_80", "amd:gfx90a"}));
 }
 
 TEST_F(SlurmPlaces, OfUnknownNamesAreRefused) {
-  EXPECT_NO_THROW(check_places(site, cpus, "site.json"));
+  EXPECT_NO_THROW(check_partitions(site, cpus, "site.json"));
   site.partitions["zne4"].microarchitecture = "zne4";
   try {
-    check_places(site, cpus, "site.json");
+    check_partitions(site, cpus, "site.json");
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.where().pointer, "/launcher/slurm/partitions/zne4");

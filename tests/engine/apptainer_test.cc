@@ -1,9 +1,8 @@
-#include "factory/engine/apptainer.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "factory/engine/engine_facts.h"
+#include "factory/engine/engine.h"
+#include "factory/engine/overlay_engine.h"
 #include "factory/oci/blob_store.h"
 #include "support/fake_effects.h"
 #include "support/tar_bytes.h"

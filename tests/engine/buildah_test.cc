@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/engine/resolve_inside.h"
+#include "factory/engine/container_files.h"
 #include "factory/engine/storage_trees.h"
 #include "factory/oci/layout.h"
 #include "support/fake_effects.h"

@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "factory/base/error.h"
-#include "factory/engine/docker_script.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 

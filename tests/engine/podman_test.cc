@@ -1,10 +1,8 @@
-#include "factory/engine/podman.h"
-
 #include <gtest/gtest.h>
 
-#include "factory/engine/engine_facts.h"
+#include "factory/engine/engine.h"
 #include "factory/engine/engine_session.h"
-#include "factory/engine/run_root.h"
+#include "factory/engine/overlay_engine.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 

@@ -1,7 +1,7 @@
 // A step as `kiln step` runs it, on an engine whose containers are folders; for nights of hundreds of images.
 // The launcher of a site file puts it before each step:
 //
-//   fake_step FATES KILN step --state STATE --plan PLAN (KEY | --image CELL)
+//   fake_step FATES KILN step --state STATE --plan PLAN --terms FILE (KEY | --image CELL)
 //
 // What becomes of a step or of a cell's packaging is a line of the file FATES, `KEY FATE` or `CELL FATE`:
 //   killed      its process dies of SIGKILL in the middle of its work
@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "factory/base/unexpected.h"
 #include "factory/run/step.h"
+#include "factory/run/step_terms.h"
 #include "factory/state/access.h"
 #include "factory/state/claim.h"
 #include "factory/state/plan_file.h"
@@ -67,7 +67,8 @@ std::optional<FileLock> alone(const fs::path& fates, const std::string& key) {
   return lock;
 }
 
-int run(const fs::path& fates, const StatePaths& state, const std::string& plan, const std::string& key) {
+int run(const fs::path& fates, const StatePaths& state, const std::string& plan, const fs::path& terms,
+        const std::string& key) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   install_interrupt_handler();
   const std::string fate = fate_of(fates, key);
@@ -80,7 +81,7 @@ int run(const fs::path& fates, const StatePaths& state, const std::string& plan,
   RealClock clock;
   follow_permissions(state);
   const auto step = PlanFile::open(files, state.plan(plan)).value().step(key).value();
-  const Site site = find_site(files, {{"KILN_SITE", std::getenv("KILN_SITE")}});
+  const Site site = read_site(files, read_step_terms(files, terms).site);
   const Claim claim(state, key, clock, [](const std::string&) {});
   const auto lock = alone(fates, key);
   FolderEngine engine;
@@ -102,8 +103,9 @@ int run(const fs::path& fates, const StatePaths& state, const std::string& plan,
 }
 
 int main(int argc, char** argv) {
-  if (argc < 8) {
-    fmt::print(stderr, "fake_step FATES KILN step --state STATE --plan PLAN (KEY | --image CELL)\n");
+  if (argc < 10) {
+    fmt::print(stderr,
+               "fake_step FATES KILN step --state STATE --plan PLAN --terms FILE (KEY | --image CELL)\n");
     return 2;
   }
   const std::string name = argv[argc - 1];
@@ -115,7 +117,7 @@ int main(int argc, char** argv) {
     return 127;
   }
   try {
-    return run(argv[1], StatePaths(argv[5]), argv[7], name);
+    return run(argv[1], StatePaths(argv[5]), argv[7], argv[9], name);
   } catch (const std::exception& exception) {
     fmt::print(stderr, "{}\n", unexpected_error(exception).format(""));
     return 1;

@@ -37,14 +37,14 @@ class LeaseTest : public ::testing::Test {
 };
 
 TEST_F(LeaseTest, OneAtATime) {
-  auto first = Lease::take(root_.path(), "first", 60s);
+  auto first = Lease::try_acquire(root_.path(), "first", 60s);
   ASSERT_TRUE(first);
-  EXPECT_FALSE(Lease::take(root_.path(), "second", 60s));
+  EXPECT_FALSE(Lease::try_acquire(root_.path(), "second", 60s));
   EXPECT_EQ(Lease::holder(root_.path())->holder, "first");
   first->need();
   first.reset();
   EXPECT_FALSE(Lease::holder(root_.path()));
-  EXPECT_TRUE(Lease::take(root_.path(), "second", 60s));
+  EXPECT_TRUE(Lease::try_acquire(root_.path(), "second", 60s));
 }
 
 TEST_F(LeaseTest, WhatTheKilledLeftAsideGoes) {
@@ -55,7 +55,7 @@ TEST_F(LeaseTest, WhatTheKilledLeftAsideGoes) {
   const timespec then[2] = {{1, 0}, {1, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, old.c_str(), then, 0), 0);
   const FileLock lock = FileLock::acquire(held);
-  ASSERT_TRUE(Lease::take(root_.path(), "first", 60s));
+  ASSERT_TRUE(Lease::try_acquire(root_.path(), "first", 60s));
   EXPECT_FALSE(fs::exists(own));
   EXPECT_TRUE(fs::exists(held));
   EXPECT_TRUE(fs::exists(foreign)) << "its machine was heard of";
@@ -67,32 +67,32 @@ TEST_F(LeaseTest, AKilledHolderOfThisMachineIsDeadAtOnce) {
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    auto lease = Lease::take(root_.path(), "child", 3600s);
+    auto lease = Lease::try_acquire(root_.path(), "child", 3600s);
     ::_exit(::write(ready[1], lease ? "y" : "n", 1) == 1 && ::pause() ? 1 : 0);
   }
   char word = 0;
   ASSERT_EQ(::read(ready[0], &word, 1), 1);
   EXPECT_EQ(word, 'y');
-  EXPECT_FALSE(Lease::take(root_.path(), "parent", 3600s));
+  EXPECT_FALSE(Lease::try_acquire(root_.path(), "parent", 3600s));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  EXPECT_TRUE(Lease::take(root_.path(), "parent", 3600s));
+  EXPECT_TRUE(Lease::try_acquire(root_.path(), "parent", 3600s));
 }
 
 TEST_F(LeaseTest, AnotherMachinesIsDeadWhenItIsSilent) {
   write_foreign(4, 50s);
-  EXPECT_FALSE(Lease::take(root_.path(), "here", 60s));
+  EXPECT_FALSE(Lease::try_acquire(root_.path(), "here", 60s));
   EXPECT_EQ(Lease::holder(root_.path())->holder, "a night on far");
   EXPECT_GE(Lease::holder(root_.path())->silence, 49s);
   write_foreign(4, 70s);
-  auto lease = Lease::take(root_.path(), "here", 60s);
+  auto lease = Lease::try_acquire(root_.path(), "here", 60s);
   ASSERT_TRUE(lease);
   EXPECT_TRUE(fs::exists(root_ / "5"));
   EXPECT_FALSE(fs::exists(root_ / "4"));
 }
 
 TEST_F(LeaseTest, WhoWasThoughtDeadFindsOut) {
-  auto lease = Lease::take(root_.path(), "sleeper", 60s);
+  auto lease = Lease::try_acquire(root_.path(), "sleeper", 60s);
   ASSERT_TRUE(lease);
   write_foreign(2, 0s);
   try {
@@ -106,7 +106,7 @@ TEST_F(LeaseTest, WhoWasThoughtDeadFindsOut) {
 
 TEST_F(LeaseTest, NumbersAreNeverUsedTwice) {
   for (int i = 1; i <= 3; ++i) {
-    auto lease = Lease::take(root_.path(), "one", 60s);
+    auto lease = Lease::try_acquire(root_.path(), "one", 60s);
     ASSERT_TRUE(lease);
     EXPECT_TRUE(fs::exists(root_ / std::to_string(i)));
   }
@@ -114,13 +114,13 @@ TEST_F(LeaseTest, NumbersAreNeverUsedTwice) {
 
 TEST_F(LeaseTest, WhatCannotBeReadIsSomebodys) {
   root_.write("1", "");
-  EXPECT_FALSE(Lease::take(root_.path(), "here", 60s));
+  EXPECT_FALSE(Lease::try_acquire(root_.path(), "here", 60s));
   root_.write("1", "\xff{{{");
-  EXPECT_FALSE(Lease::take(root_.path(), "here", 60s));
+  EXPECT_FALSE(Lease::try_acquire(root_.path(), "here", 60s));
 }
 
 TEST_F(LeaseTest, GivesSignsOfLife) {
-  auto lease = Lease::take(root_.path(), "here", 5s);
+  auto lease = Lease::try_acquire(root_.path(), "here", 5s);
   ASSERT_TRUE(lease);
   struct stat before {};
   struct stat after {};
@@ -141,7 +141,7 @@ TEST_F(LeaseTest, NeverTwoOfManyWhoTryAtOnce) {
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] {
       for (int round = 0; round < 40; ++round) {
-        auto lease = Lease::take(root_.path(), "one", 60s);
+        auto lease = Lease::try_acquire(root_.path(), "one", 60s);
         if (!lease) continue;
         const int now = ++holders;
         if (now > most) most = now;

@@ -5,8 +5,8 @@
 namespace kiln {
 namespace {
 
-MeasurePlace here() {
-  MeasurePlace place;
+MeasuredWorkload here() {
+  MeasuredWorkload place;
   place.workload = "mnist-cnn";
   place.files = "files";
   place.host.cpu = "zen3";

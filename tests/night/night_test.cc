@@ -7,7 +7,6 @@
 
 #include "factory/base/effects.h"
 #include "factory/night/night_html.h"
-#include "factory/night/night_junit.h"
 #include "factory/night/night_text.h"
 #include "night/night_values.h"
 #include "support/json_schema.h"
@@ -83,19 +82,25 @@ TEST(Night, IsAsItsSchemaSays) {
   EXPECT_EQ(testing::schema_violations(schema, wrong).size(), 1u);
 }
 
+template <typename Word>
+void expect_read_back(std::initializer_list<Word> words) {
+  for (const Word word : words) {
+    Word read{};
+    EXPECT_TRUE(read_name(name_of(word), read)) << name_of(word);
+    EXPECT_EQ(read, word);
+    EXPECT_FALSE(read_name("fine", read));
+    EXPECT_EQ(read, word) << "nothing is set";
+  }
+}
+
 TEST(Night, EveryWordIsReadBack) {
-  for (Verdict verdict : {Verdict::built, Verdict::mended, Verdict::unchanged, Verdict::failed,
-                          Verdict::unplanned, Verdict::not_reached, Verdict::no_time, Verdict::no_machine})
-    EXPECT_EQ(verdict_named(name_of(verdict)), verdict);
-  for (NightState state : {NightState::green, NightState::red, NightState::held, NightState::interrupted})
-    EXPECT_EQ(night_state_named(name_of(state)), state);
-  for (TroubleCause cause :
-       {TroubleCause::network, TroubleCause::refused, TroubleCause::registry, TroubleCause::tag,
-        TroubleCause::lock, TroubleCause::disk, TroubleCause::tool, TroubleCause::input, TroubleCause::gain,
-        TroubleCause::forged, TroubleCause::internal})
-    EXPECT_EQ(trouble_cause_named(name_of(cause)), cause);
-  for (Actor actor : {Actor::nobody, Actor::recipe, Actor::site})
-    EXPECT_EQ(actor_named(name_of(actor)), actor);
+  expect_read_back({Verdict::built, Verdict::mended, Verdict::unchanged, Verdict::failed, Verdict::unplanned,
+                    Verdict::not_reached, Verdict::no_time, Verdict::no_machine});
+  expect_read_back({NightState::green, NightState::red, NightState::held, NightState::interrupted});
+  expect_read_back({TroubleCause::network, TroubleCause::refused, TroubleCause::registry, TroubleCause::tag,
+                    TroubleCause::lock, TroubleCause::disk, TroubleCause::tool, TroubleCause::input,
+                    TroubleCause::gain, TroubleCause::forged, TroubleCause::internal});
+  expect_read_back({Actor::nobody, Actor::recipe, Actor::site});
 }
 
 TEST(Night, RefusesADamagedReport) {

@@ -27,7 +27,7 @@ TEST(Site, ReadsEveryKey) {
   Site site = read_text(kSite);
   EXPECT_EQ(site.engine, "buildah");
   EXPECT_EQ(site.scratch, "/local/scratch");
-  EXPECT_EQ(site.launch_prefix, (Strings{"srun", "-n1"}));
+  EXPECT_EQ(site.launcher.prefix(), (Strings{"srun", "-n1"}));
   EXPECT_EQ(site.jobs, 2);
   EXPECT_EQ(site.layer_compression, LayerCompression::gzip);
   EXPECT_EQ(site.zstd_level, 9);
@@ -298,7 +298,7 @@ TEST(Site, NamesImagesInItsOwnWords) {
 
 TEST(Site, SaysWhereStepsAreShared) {
   auto steps = [](const std::string& place) { return read_text(R"({"steps": )" + place + "}").shared_steps; };
-  const SharedStepsPlace registry =
+  const StepSharing registry =
       steps(R"({"registry": "http://h:5000/ai/steps", "key": "/k", "keep_for": "7d"})");
   EXPECT_EQ(registry.registry, "http://h:5000/ai/steps");
   EXPECT_TRUE(registry.is_used());

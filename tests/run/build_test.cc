@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "factory/run/step_terms.h"
 #include "factory/state/lock.h"
 #include "support/one_image.h"
 
@@ -9,6 +10,8 @@ namespace kiln {
 namespace {
 
 using testing::OneImage;
+
+StepTerms terms_of(const OneImage& one) { return read_step_terms(one.files, one.state.step_terms("one")); }
 
 // Recipes that no image of the plan needs are not copied to where steps read theirs.
 TEST(Build, OnlyTheRecipesOfThePlanAreCopied) {
@@ -41,7 +44,7 @@ TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
   std::vector<std::string> argv = one.runner.commands[0].argv;
   EXPECT_EQ(argv, (std::vector<std::string>{"ninja", "-C", one.state.root(), "-f", "builds/one/build.ninja",
                                             "-j", "2", "-k", "0", "--", one.image.id()}));
-  EXPECT_EQ(one.runner.commands[0].environment.at(kAtOnce), "1") << "one step waits for the other";
+  EXPECT_EQ(terms_of(one).at_once, 1) << "one step waits for the other";
   EXPECT_EQ(report.images.at(0).outcome, Outcome::built);
   EXPECT_TRUE(one.files.exists(one.state.plan("one")));
 }
@@ -75,7 +78,7 @@ TEST(Build, AnotherMachineMayHaveBuiltIt) {
 
 TEST(Build, ALauncherOrAnEmulatorStandsInForOtherMachines) {
   OneImageForOthers by_launcher;
-  by_launcher.site.launch_prefix = {"srun"};
+  by_launcher.site.launcher.words = {"srun"};
   by_launcher.run();
   EXPECT_EQ(by_launcher.runner.commands.size(), 1u);
   OneImageForOthers by_emulator;
@@ -244,7 +247,7 @@ TEST(Build, AStepThatEndedWithoutARecordIsTheReason) {
   OneImage one;
   const std::string key = one.plan.steps().hex(one.image.steps()[1]);
   const std::string other = one.plan.steps().pattern(one.image.steps()[0]).title;
-  one.site.launch_prefix = {"srun"};
+  one.site.launcher.words = {"srun"};
   one.runner.respond = [&](const Command&) {
     one.make_step(0);
     CommandResult result{CommandEnd::exited, 1, "", "", 1};
@@ -277,9 +280,9 @@ TEST(Build, WhatTheNextStepPrintsIsNotOfTheOneThatFailed) {
 
 TEST(Build, AKilledNinjaIsSaid) {
   OneImage one;
-  one.runner.respond = [](const Command& command) {
+  one.runner.respond = [&](const Command& command) {
     EXPECT_EQ(command.grace.count(), 0) << "it is waited for: its steps clean up";
-    EXPECT_EQ(command.environment.at(kStepOfNinja), "1");
+    EXPECT_TRUE(terms_of(one).of_ninja);
     return CommandResult{CommandEnd::signalled, 9, "", "", 0};
   };
   const BuildReport report = one.run();
@@ -294,9 +297,11 @@ TEST(Build, AKilledNinjaIsSaid) {
 // A launcher's child is no child of ninja.
 TEST(Build, StepsOfALauncherDoNotAskForNinja) {
   OneImage one;
-  one.site.launch_prefix = {"srun"};
+  one.site.launcher.words = {"srun"};
   one.run();
-  EXPECT_FALSE(one.runner.commands.at(0).environment.contains(kStepOfNinja));
+  ASSERT_EQ(one.runner.commands.size(), 1u);
+  EXPECT_FALSE(terms_of(one).of_ninja);
+  EXPECT_EQ(terms_of(one).at_once, 0) << "they share no machine";
 }
 
 TEST(Build, LogsHaveNamesThatAPersonFinds) {
@@ -311,7 +316,7 @@ TEST(Build, LogsHaveNamesThatAPersonFinds) {
 
 TEST(Build, ALauncherThatIsNotThereIsNamed) {
   OneImage one;
-  one.site.launch_prefix = {"srum", "-n1"};
+  one.site.launcher.words = {"srum", "-n1"};
   one.runner.missing.insert("srum");
   try {
     one.run();

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "factory/base/file_mask.h"
-#include "factory/run/log_links.h"
 #include "factory/state/access.h"
 #include "support/temporary_folder.h"
 

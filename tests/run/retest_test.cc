@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "factory/state/cell_status.h"
+#include "factory/run/cell_state.h"
 #include "registry/index/index.h"
 #include "support/small_state.h"
 
@@ -27,10 +27,10 @@ class Retest : public ::testing::Test {
       all.push_back(small.plan.image(number).key());
     return all;
   }
-  CellStatus standing(std::size_t image) const {
+  ExplainedState standing(std::size_t image) const {
     StateNames names(small.state, small.files);
     return StateView(small.plan, small.site, small.state, small.files, names)
-        .standing(small.plan.image(image));
+        .explain(small.plan.image(image));
   }
   // "1", "2 failing", of the current snapshot
   Strings published() const {

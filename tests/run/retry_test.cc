@@ -239,7 +239,7 @@ TEST_F(Tries, AStepWaitsForItsShareOfTheMachine) {
 TEST_F(Tries, WhereASchedulerGivesMemoryNoStepWaits) {
   const std::string key = script_step();
   const MemoryShare all(state.memory(host_name()), 1ull << 50, 1ull << 50, [](const std::string&) {});
-  site.launch_prefix = {"srun"};
+  site.launcher.words = {"srun"};
   EXPECT_EQ(run_again(key), StepOutcome::done);
   EXPECT_TRUE(told.empty());
 }

@@ -61,7 +61,7 @@ class Docker : public ::testing::Test {
     }
 
    private:
-    // As the script will, before it is looked for (engine/script_pipes.h).
+    // As the script will, before it is looked for (engine/container_script.h).
     static void begin_script(const Json& settings) {
       if (!settings.is_object() || !settings.contains("HostConfig")) return;
       for (const Json& bind : settings["HostConfig"].value("Binds", Json::array())) {

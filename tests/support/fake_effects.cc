@@ -57,7 +57,7 @@ void FakeFileSystem::rename(const fs::path& from, const fs::path& to) {
 
 namespace {
 
-// What a script's shell does first: it says through a pipe that it runs (engine/script_pipes.h).
+// What a script's shell does first: it says through a pipe that it runs (engine/container_script.h).
 void begin_script(const Command& command) {
   constexpr std::string_view kSource = "type=bind,source=";
   for (const std::string& word : command.argv) {

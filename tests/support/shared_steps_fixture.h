@@ -48,7 +48,7 @@ class SharedStepsOf : public ::testing::Test {
     RecordWriter(maker, files).write(record);
   }
 
-  SharedSteps shared(const SharedStepsPlace& place, const StatePaths& state) {
+  SharedSteps shared(const StepSharing& place, const StatePaths& state) {
     const SharedStepsSetup setup{
         place,  limits, state, files,
         runner, clock,  {},    [this](const std::string& text) {
@@ -105,7 +105,7 @@ class SharedStepsOf : public ::testing::Test {
   FakeCommandRunner runner;
   FakeClock clock;
   PullLimits limits;
-  SharedStepsPlace writes, reads;
+  StepSharing writes, reads;
   MemoryRegistry registry;
   std::vector<std::string> told;
   const std::string tag = "step-" + kStep;

@@ -1,0 +1,123 @@
+// What the rendered Dockerfile, Singularity.def and build context have in common.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "factory/resolve/resolve.h"
+
+namespace kiln {
+
+// A root file system or a pulled image that stages start from.
+struct RenderBase {
+  std::string name;     // "base", "base-2"
+  std::string archive;  // "rootfs.tar" beside the Dockerfile; "" for a pulled image
+  const Step* step = nullptr;
+};
+
+// Of a step that copies or mounts files of a build stage.
+struct RenderCopy {
+  std::size_t number = 0;  // counts the copies of the image from 1
+  const Step* step = nullptr;
+  std::size_t from = 0;  // index of the stage that it copies from
+};
+
+// A stage as both formats write it. Names are lower case and safe in both.
+struct RenderStage {
+  std::string name;
+  std::size_t base = 0;            // index into Layout::bases
+  std::vector<const Step*> steps;  // run and copy, without the base
+};
+
+// The stage of a Dockerfile that runs the tests, upon the image.
+inline constexpr std::string_view kTestStage = "kiln-test";
+
+// What a step takes from a build stage: absolute paths; none of other steps.
+inline const std::vector<std::string>& taken_paths(const Step& step) {
+  return step.copy.empty() ? step.mount : step.copy;
+}
+
+// The stages of an image, checked: throws Error(input) for a spec that no chain of stages can express.
+class StageLayout {
+ public:
+  explicit StageLayout(const ImageSpec& spec);
+  const std::vector<RenderBase>& bases() const { return bases_; }
+  const std::vector<RenderStage>& stages() const { return stages_; }
+  const RenderCopy& copy_of(const Step& step) const { return copies_.at(step.key); }
+  const std::map<std::string, RenderCopy>& copies() const { return copies_; }
+  bool needs_rootfs() const;  // a root file system has to be made on the build host first
+
+ private:
+  std::size_t base_index(const Step& step);
+  void add_stage(const Stage& stage);
+  std::vector<RenderBase> bases_;
+  std::vector<RenderStage> stages_;
+  std::map<std::string, RenderCopy> copies_;          // by key of the copy step
+  std::map<std::string, std::size_t> stage_by_last_;  // key of a stage's last step → index
+};
+
+// "framework-pytorch": the folder of a step's component under scripts/. Throws Error(input) for unsafe names.
+std::string script_folder(const Step& step);
+// The component folders whose files the steps need.
+std::set<std::string> script_folders(const std::vector<const Step*>& steps);
+
+// A path that needs no quoting anywhere: absolute, without "..", blanks, wildcards and variables. Else
+// Error(input).
+const std::string& plain_path(const std::string& path);
+// A name of an environment variable or a label, or Error(input).
+const std::string& variable_name(const std::string& name);
+const std::string& label_name(const std::string& name);
+// An image reference without its transport, or Error(input).
+std::string plain_reference(const std::string& reference);
+
+// The secrets that steps of these kinds are handed, by name, each with the titles of those steps.
+std::map<std::string, std::vector<std::string>> secrets_of(const ImageSpec& spec,
+                                                           const std::set<StepKind>& kinds);
+
+// Sets KILN_JOBS, in any POSIX shell.
+inline constexpr std::string_view kJobsScript =
+    R"(# A compiler may take 2 GiB: no more of them at once than the memory that is free now, or the container's limit, bears.
+KILN_JOBS=$(nproc)
+while read -r name size _; do
+  if [ "$name" = MemAvailable: ] && [ $((size / 2097152)) -lt "$KILN_JOBS" ]; then KILN_JOBS=$((size / 2097152)); fi
+done </proc/meminfo
+for file in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+  if [ -r "$file" ] && read -r size <"$file" && [ "$size" != max ] && [ $((size / 2147483648)) -lt "$KILN_JOBS" ]; then
+    KILN_JOBS=$((size / 2147483648))
+  fi
+done
+[ "$KILN_JOBS" -gt 0 ] || KILN_JOBS=1
+)";
+
+// What %setup of a definition file has to do.
+struct SetupParts {
+  bool unpacks = false;  // a root file system
+  bool beside = false;   // rootfs.sh and what it left lie beside the definition file, and the scripts
+  bool tests = false;    // among these, some for %test
+  std::map<std::string, std::vector<std::string>> secrets;  // secrets_of()
+};
+std::string setup_script(const SetupParts& parts);
+
+// rootfs.sh: makes the root file systems of the bases beside itself, each whole or not at all; with `site`,
+// also site/base, where the base's recipe says how the machine reaches packages.
+std::string rootfs_script(const ImageSpec& spec, const StageLayout& layout, bool site);
+
+// One line of free text for comments and help; "{{" is pulled apart.
+std::string one_line(std::string_view text);
+// "pytorch 2.6.0 (distro), inductor 2.6.0 (builtin); for x86_64_v3"
+std::string summary(const ImageSpec& spec);
+// "Generated by kiln from <cell>, key <12 hex>; do not edit."
+std::string generated_line(const ImageSpec& spec);
+
+// `cd FOLDER && exec env NAME='value' … /bin/sh -eu SCRIPT`, one word a line, without line continuations.
+// Parameters come first, sorted, then what every script finds (docs/formats/recipe.md).
+std::vector<std::string> script_lines(const Step& step, std::string_view folder,
+                                      const std::vector<std::string>& always);
+
+// Lines joined to one shell command: " \" at the end of all but the last.
+std::string continued(const std::vector<std::string>& lines, std::string_view indent);
+
+}  // namespace kiln
