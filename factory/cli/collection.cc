@@ -172,30 +172,30 @@ void need_rights_to_collect(const Invocation& invocation) {
     invocation.need_root_or_namespace();
 }
 
-GarbageFound look_for_garbage(const GarbageHunt& hunt, Invocation& invocation) {
+GarbageFound look_for_garbage(const CollectionTerms& terms, Invocation& invocation) {
   const std::optional<Index> index = open_index(false, invocation);
-  GarbageFound found{look(hunt.retention, index ? &*index : nullptr, invocation)};
-  look_in_registry(hunt.registry, false, found, invocation);
+  GarbageFound found{look(terms.retention, index ? &*index : nullptr, invocation)};
+  look_in_registry(terms.registry, false, found, invocation);
   note_all(found.survey, invocation);
   return found;
 }
 
-GarbageFound collect_garbage(const GarbageHunt& hunt, Invocation& invocation) {
+GarbageFound collect_garbage(const CollectionTerms& terms, Invocation& invocation) {
   const StatePaths state = invocation.state();
   need_no_steps(state, invocation.files);
   sweep_state(state, invocation.files);
   std::error_code unknown;
   const fs::space_info space = fs::space(state.root(), unknown);
-  if (!unknown && is_nearly_full(space.available)) clear_caches(hunt.retention, invocation);
+  if (!unknown && is_nearly_full(space.available)) clear_caches(terms.retention, invocation);
   std::optional<Index> index = open_index(true, invocation);
-  GarbageFound found{look(hunt.retention, index ? &*index : nullptr, invocation)};
-  const auto collection = look_in_registry(hunt.registry, true, found, invocation);
+  GarbageFound found{look(terms.retention, index ? &*index : nullptr, invocation)};
+  const auto collection = look_in_registry(terms.registry, true, found, invocation);
   note_all(found.survey, invocation);
   collect_engine_store(found.survey, invocation);
   collect(found.survey, state, index ? &*index : nullptr, invocation.files);
   if (collection) remove_from_registry(*collection, found);
   if (!found.in_registry)
-    keep_stamp({state_stamp(state, hunt.retention), invocation.clock.unix_seconds()}, state.collected(),
+    keep_stamp({state_stamp(state, terms.retention), invocation.clock.unix_seconds()}, state.collected(),
                invocation.files);
   return found;
 }

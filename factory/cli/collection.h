@@ -26,7 +26,7 @@ std::string registry_hint(const Roots& roots, const Invocation& invocation);
 // that is needed (Invocation::need_root_or_namespace()).
 void need_rights_to_collect(const Invocation& invocation);
 
-struct GarbageHunt {
+struct CollectionTerms {
   Retention retention;
   std::string registry;  // registry_to_collect(); "" = in the state folder alone
 };
@@ -38,10 +38,10 @@ struct GarbageFound {
 };
 
 // What would go. What a person should know is noted on stderr. Throws as survey().
-GarbageFound look_for_garbage(const GarbageHunt& hunt, Invocation& invocation);
+GarbageFound look_for_garbage(const CollectionTerms& terms, Invocation& invocation);
 
 // Takes it away. Throws Error(locked) while a step runs, and as collect(). REQUIRES: the state's lock is
 // held.
-GarbageFound collect_garbage(const GarbageHunt& hunt, Invocation& invocation);
+GarbageFound collect_garbage(const CollectionTerms& terms, Invocation& invocation);
 
 }  // namespace kiln

@@ -149,11 +149,11 @@ void print(const GarbageFound& found, const GcRequest& request, bool removed) {
 void run_gc(const GcRequest& request, Invocation& invocation) {
   need_state(invocation.state(), invocation);
   // What is wrong with it is said before anybody waits.
-  const GarbageHunt hunt{chosen_retention(request, invocation.site()), registry_of(request, invocation)};
-  if (!request.remove) return print(look_for_garbage(hunt, invocation), request, false);
+  const CollectionTerms terms{chosen_retention(request, invocation.site()), registry_of(request, invocation)};
+  if (!request.remove) return print(look_for_garbage(terms, invocation), request, false);
   need_rights_to_collect(invocation);
   const WriterLock lock = lock_state(invocation, "kiln gc");
-  print(collect_garbage(hunt, invocation), request, true);
+  print(collect_garbage(terms, invocation), request, true);
 }
 
 void run_all(const GcRequest& request, Invocation& invocation) {

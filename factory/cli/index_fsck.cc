@@ -28,7 +28,7 @@
 namespace kiln {
 namespace {
 
-struct RegistryFsck {
+struct RegistryCheck {
   std::string registry;    // "registry.site:5000/ai"
   std::size_t images = 0;  // of the index, that are in it
   RegistryNews news;
@@ -37,10 +37,10 @@ struct RegistryFsck {
 // Looks at everything. `asked`: "" for the site's registry. `read`: blobs to their last byte. `repair`: what
 // is lost is pushed again, and tags that are missing are set. Throws Error(usage), Error(network). REQUIRES:
 // with `repair` the state's lock is held.
-RegistryFsck check_registry(const std::string& asked, bool read, bool repair, Invocation& invocation) {
+RegistryCheck check_registry(const std::string& asked, bool read, bool repair, Invocation& invocation) {
   PublishDestination place = site_place(invocation);
   place.registry = registry_to_collect(asked, invocation);
-  RegistryFsck found;
+  RegistryCheck found;
   found.registry = RegistryAddress::parse(place.registry).text();
   if (!invocation.has_index()) return found;
   const Index index = invocation.index(Index::Mode::read);
@@ -60,7 +60,7 @@ RegistryFsck check_registry(const std::string& asked, bool read, bool repair, In
   return found;
 }
 
-Json to_json(const RegistryFsck& found) {
+Json to_json(const RegistryCheck& found) {
   return {{"registry", found.registry},
           {"images", found.images},
           {"mended", found.news.mended},
@@ -68,7 +68,7 @@ Json to_json(const RegistryFsck& found) {
           {"left", found.news.foreign}};
 }
 
-void print(const RegistryFsck& found) {
+void print(const RegistryCheck& found) {
   for (const std::string& part : found.news.mended) say("mended {}\n", part);
   for (const std::string& part : found.news.lost) say("lost {}\n", part);
   for (const std::string& tag : found.news.foreign) say("left {}\n", tag);
@@ -210,7 +210,7 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
   Json json = to_json(report, found);
   json["index_damage"] = index_damage;
   if (request.in_registry) {
-    const RegistryFsck there = check_registry(request.registry, request.deep, request.repair, invocation);
+    const RegistryCheck there = check_registry(request.registry, request.deep, request.repair, invocation);
     json["registry"] = to_json(there);
     if (!is_json) print(there);
     if (const ExitCode code = exit_code_of(there.news); code != ExitCode::ok) invocation.exit_code = code;
