@@ -18,10 +18,8 @@
 namespace kiln {
 namespace {
 
-enum class PathKind { none, files, folders };  // the shell completes these by itself
-
 struct Completion {
-  PathKind paths = PathKind::none;
+  const char* paths = "none";  // or files, folders: the shell completes these itself
   std::vector<std::pair<std::string, std::string>> words;  // word, description ("" where there is none)
 };
 
@@ -117,8 +115,8 @@ class Search {
     for (const std::string& choice : choices_of(option))
       if (choice.starts_with(part)) found_.words.emplace_back(prefix + choice, "");
     std::string label = value_label(option);
-    if (label.starts_with("FILE")) found_.paths = PathKind::files;
-    if (label == "DIR") found_.paths = PathKind::folders;
+    if (label.starts_with("FILE")) found_.paths = "files";
+    if (label == "DIR") found_.paths = "folders";
     if (label == "COMMAND") commands_after(line_.arguments());
     for (auto& [word, text] : dynamic_(label, line_.given(), part))
       if (word.starts_with(part)) found_.words.emplace_back(prefix + word, text);
@@ -270,18 +268,6 @@ void apply(const Given& given, GlobalOptions& options) {
   if (auto found = given.find("recipes"); found != given.end()) options.recipes = {found->second};
 }
 
-std::string_view word_for(PathKind kind) {
-  switch (kind) {
-    case PathKind::files:
-      return "files";
-    case PathKind::folders:
-      return "folders";
-    case PathKind::none:
-      break;
-  }
-  return "none";
-}
-
 // A line is a word, a tab and a description: neither may hold a tab or a line break.
 std::string flat(std::string text) {
   for (char& c : text)
@@ -303,7 +289,7 @@ void print_completions(const CLI::App& app, std::vector<std::string> words, Invo
         applied = true;
         return dynamic_values(label, given, part, invocation);
       });
-  say("{}\n", word_for(found.paths));
+  say("{}\n", found.paths);
   for (const auto& [word, text] : found.words) say("{}\t{}\n", flat(word), flat(text));
 }
 

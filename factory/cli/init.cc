@@ -95,26 +95,22 @@ void add_component(const Start& start, const fs::path& root, const FileSystem& d
   Values values = {{"kind", kind}, {"name", name}, {"package", package_name(name)}, {"release", release}};
   values["schema"] =
       add_schema_line("recipe", root.lexically_normal().parent_path(), folder / "recipe.json", disk, files);
-  if (kind == "base") {
-    files[folder / "recipe.json"] = filled("base-recipe.json", values);
-    files[folder / "smoke.sh"] = filled("base-smoke.sh", values);
-  } else if (kind == "workload") {
-    files[folder / "recipe.json"] = filled("workload-recipe.json", values);
-    files[folder / "bench.sh"] = filled("bench.sh", values);
-  } else if (method == "pip") {
-    files[folder / "recipe.json"] = filled("pip-recipe.json", values);
-    files[folder / "pip.sh"] = filled("pip.sh", values);
-    files[folder / "smoke.sh"] = filled("pip-smoke.sh", values);
+  using Templates = std::map<std::string, std::string>;  // by the file's name
+  static const std::map<std::string, Templates> kTemplates = {
+      {"base", {{"recipe.json", "base-recipe.json"}, {"smoke.sh", "base-smoke.sh"}}},
+      {"workload", {{"recipe.json", "workload-recipe.json"}, {"bench.sh", "bench.sh"}}},
+      {"pip", {{"recipe.json", "pip-recipe.json"}, {"pip.sh", "pip.sh"}, {"smoke.sh", "pip-smoke.sh"}}},
+      {"source",
+       {{"recipe.json", "source-recipe.json"},
+        {"build.sh", "source-build.sh"},
+        {"smoke.sh", "source-smoke.sh"}}},
+      {"distro", {{"recipe.json", "recipe.json"}, {"distro.sh", "distro.sh"}, {"smoke.sh", "smoke.sh"}}}};
+  const bool has_method = kind != "base" && kind != "workload";
+  for (const auto& [file, name_of_template] : kTemplates.at(has_method ? method : kind))
+    files[folder / file] = filled(name_of_template, values);
+  if (has_method && method == "pip")
     files[folder / fmt::format("requirements-{}.txt", release)] = filled("requirements.txt", values);
-  } else if (method == "source") {
-    files[folder / "recipe.json"] = filled("source-recipe.json", values);
-    files[folder / "build.sh"] = filled("source-build.sh", values);
-    files[folder / "smoke.sh"] = filled("source-smoke.sh", values);
-    add_compiler(root, values, disk, files);
-  } else {
-    for (const char* file : {"recipe.json", "distro.sh", "smoke.sh"})
-      files[folder / file] = filled(file, values);
-  }
+  if (has_method && method == "source") add_compiler(root, values, disk, files);
 }
 
 struct RecipeOptions {

@@ -57,15 +57,8 @@ std::string excluded_blocks(const PlanView& view) {
 }  // namespace
 
 std::string_view word_for(NodeState state) {
-  switch (state) {
-    case NodeState::done:
-      return "done";
-    case NodeState::failed:
-      return "failed";
-    case NodeState::to_run:
-      break;
-  }
-  return "to run";
+  if (state == NodeState::done) return "done";
+  return state == NodeState::failed ? "failed" : "to run";
 }
 
 std::string short_reason(const std::vector<std::string>& why) {
