@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "factory/app/night_measuring.h"
+#include "factory/app/night_agenda.h"
 #include "factory/base/text.h"
 #include "factory/bench/conditions.h"
 #include "factory/cli/bench.h"
