@@ -35,19 +35,6 @@ std::optional<ImageRecord> find_record(const std::string& name, Invocation& invo
   });
 }
 
-const IndexEntry& find_named(const std::vector<IndexEntry>& entries, const std::string& name) {
-  std::vector<std::string> names;
-  for (const IndexEntry& entry : entries) {
-    bool same = entry.image.name() == name || entry.image.manifest.text() == name ||
-                entry.image.repository + ":" + entry.image.immutable_tag == name ||
-                (entry.image.external() && entry.image.code == name);
-    if (same) return entry;
-    names.push_back(entry.image.name());
-    if (entry.image.external()) names.push_back(entry.image.code);
-  }
-  throw Error(ExitCode::no_match, "the index has no image '" + name + "'", did_you_mean(name, names));
-}
-
 std::vector<std::string> image_names(Invocation& invocation) {
   std::vector<std::string> names;
   if (invocation.has_index())

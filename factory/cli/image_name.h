@@ -9,7 +9,6 @@
 #include "factory/base/effects.h"
 #include "factory/oci/image_source.h"
 #include "factory/record/image_record.h"
-#include "registry/index/index.h"
 
 namespace kiln {
 
@@ -18,10 +17,6 @@ class Invocation;
 // The record of an image that `name` names: "repository:tag" or the digest of the manifest of the index, else
 // repository:tag, immutable tag or cell of an image that is built and not published. nullopt for all else.
 std::optional<ImageRecord> find_record(const std::string& name, Invocation& invocation);
-
-// Of these by repository:tag, the immutable one as well, by digest, or by the code of a mapping. Throws
-// Error(no_match).
-const IndexEntry& find_named(const std::vector<IndexEntry>& entries, const std::string& name);
 
 std::vector<std::string> image_names(Invocation& invocation);  // of the index; none without an index
 

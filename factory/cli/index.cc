@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/app/index_names.h"
 #include "factory/base/text.h"
-#include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
@@ -206,11 +206,8 @@ struct IndexOptions {
 // Where a reference was asked for, and several mappings have it.
 void note_other_codes(const std::vector<IndexEntry>& entries, const ImageRecord& named,
                       const std::string& asked, const Invocation& invocation) {
-  if (!named.external() || asked == named.code) return;
-  std::vector<std::string> codes;
-  for (const IndexEntry& entry : entries)
-    if (entry.image.bits() == named.bits()) codes.push_back(entry.image.code);
-  if (codes.size() > 1)
+  const std::vector<std::string> codes = codes_of(entries, named, asked);
+  if (!codes.empty())
     invocation.note(fmt::format("note: {} are {}: {}; a code shows one of them",
                                 counted(codes.size(), "mapping"), named.reference, fmt::join(codes, ", ")));
 }

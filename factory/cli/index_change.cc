@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
+#include "factory/app/index_names.h"
 #include "factory/base/text.h"
-#include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
@@ -93,23 +93,15 @@ void retire(const ChangeRequest& options, Invocation& invocation) {
   const WriterLock lock = lock_state(invocation, "kiln index retire");
   Index index = invocation.index(Index::Mode::write);
   const std::vector<IndexEntry> entries = index.entries();
-  const ImageRecord& named = find_named(entries, options.image).image;
-  std::vector<Digest> identities;
-  std::string names;
-  for (const IndexEntry& entry : entries) {
-    if (entry.image.bits() != named.bits()) continue;
-    identities.push_back(entry.image.identity());
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.image.name());
-    if (entry.image.external()) names += fmt::format(" ({})", entry.image.code);
-  }
+  const SameBits same = same_bits(entries, find_named(entries, options.image).image);
   const std::int64_t before = index.current();
   const std::int64_t number =
-      index.retire(identities, options.reason, rfc3339(invocation.clock.unix_seconds()));
+      index.retire(same.identities, options.reason, rfc3339(invocation.clock.unix_seconds()));
   show_sifs(invocation.state(), index);
   if (number == before)
     say("snapshot {}: nothing new\n", number);
   else
-    say("snapshot {}: {} {}\n", number, names, options.undo ? "is not retired any more" : "is retired");
+    say("snapshot {}: {} {}\n", number, same.names, options.undo ? "is not retired any more" : "is retired");
 }
 
 void recover(Invocation& invocation) {
