@@ -10,11 +10,7 @@
 #include "factory/lint/check_file.h"
 #include "factory/oci/reference.h"
 
-namespace kiln {
-
-std::map<std::string_view, std::string_view> embedded_lint_data();
-
-namespace lint {
+namespace kiln::lint {
 namespace {
 
 struct GoneImage {
@@ -26,8 +22,7 @@ struct GoneImage {
 
 const std::vector<GoneImage>& gone_images() {
   static const std::vector<GoneImage> kGone = [] {
-    const auto data = embedded_lint_data();
-    const JsonDocument document = JsonDocument::parse(data.at("images.json"), "images.json");
+    const JsonDocument document = lint_data("images.json");
     std::vector<GoneImage> gone;
     for (const JsonNode& one : document.root().at("gone").items())
       gone.push_back({one.at("image").string(), one.at("tag").string(), one.at("why").string(),
@@ -66,5 +61,4 @@ void check_base(std::string_view reference, const SourceLocation& where, Report&
     report.add("KL016", where, fmt::format("'{}' can be moved to another image", reference));
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint

@@ -9,11 +9,7 @@
 #include "factory/lint/check_file.h"
 #include "factory/lint/whole_file.h"
 
-namespace kiln {
-
-std::map<std::string_view, std::string_view> embedded_lint_data();
-
-namespace lint {
+namespace kiln::lint {
 namespace {
 
 struct ForeignCommit {
@@ -25,8 +21,7 @@ struct ForeignCommit {
 
 const std::vector<ForeignCommit>& foreign_commits() {
   static const std::vector<ForeignCommit> kCommits = [] {
-    const auto data = embedded_lint_data();
-    const JsonDocument document = JsonDocument::parse(data.at("commits.json"), "commits.json");
+    const JsonDocument document = lint_data("commits.json");
     std::vector<ForeignCommit> commits;
     for (const JsonNode& one : document.root().at("foreign").items())
       commits.push_back({one.at("repository").string(), one.at("commit").string(), one.at("why").string(),
@@ -77,5 +72,4 @@ void check_source_commit(std::string_view url, std::string_view commit, const So
       report.add("KL025", where, foreign_text(one)).hint = one.instead;
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint

@@ -9,10 +9,7 @@
 #include "factory/lint/recipe_source.h"
 #include "factory/source/shell.h"
 
-namespace kiln {
-std::map<std::string_view, std::string_view> embedded_lint_data();
-
-namespace lint {
+namespace kiln::lint {
 namespace {
 
 struct EpochReader {
@@ -23,7 +20,7 @@ struct EpochReader {
 
 std::vector<EpochReader> read_epoch_readers() {
   std::vector<EpochReader> readers;
-  const JsonDocument document = JsonDocument::parse(embedded_lint_data().at("epoch.json"), "epoch.json");
+  const JsonDocument document = lint_data("epoch.json");
   for (const JsonNode& node : document.root().items()) {
     node.allow_only({"name", "sources", "options", "decided_by", "native", "off", "variants", "from"});
     node.at("from").line_of_text();
@@ -128,5 +125,4 @@ void check_epoch(const RecipeSource& recipe, Report& report) {
   }
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint

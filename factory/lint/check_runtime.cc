@@ -10,10 +10,7 @@
 #include "factory/lint/check_cells.h"
 #include "factory/recipe/component_value.h"
 
-namespace kiln {
-std::map<std::string_view, std::string_view> embedded_lint_data();
-
-namespace lint {
+namespace kiln::lint {
 namespace {
 
 struct RuntimeNeed {
@@ -30,8 +27,7 @@ struct RuntimeNeeds {
 };
 
 std::vector<RuntimeNeeds> read_needs() {
-  const auto data = embedded_lint_data();
-  const JsonDocument document = JsonDocument::parse(data.at("runtime.json"), "runtime.json");
+  const JsonDocument document = lint_data("runtime.json");
   std::vector<RuntimeNeeds> all;
   for (const JsonNode& node : document.root().at("compilers").items()) {
     auto accelerator = node.find("accelerator");
@@ -112,5 +108,4 @@ void check_runtime_of(const Cell& cell, CellReport& report) {
   }
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint

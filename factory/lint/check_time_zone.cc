@@ -12,11 +12,7 @@
 #include "factory/lint/whole_file.h"
 #include "factory/oci/reference.h"
 
-namespace kiln {
-
-std::map<std::string_view, std::string_view> embedded_lint_data();
-
-namespace lint {
+namespace kiln::lint {
 namespace {
 
 struct Release {
@@ -33,8 +29,7 @@ struct TimeZoneTable {
 };
 
 TimeZoneTable read_table() {
-  const auto data = embedded_lint_data();
-  const JsonDocument document = JsonDocument::parse(data.at("tzdata.json"), "tzdata.json");
+  const JsonDocument document = lint_data("tzdata.json");
   TimeZoneTable table;
   for (const JsonNode& image : document.root().at("images").items()) table.images.push_back(image.string());
   std::map<std::string, std::size_t> times;
@@ -169,5 +164,4 @@ void check_time_zone(const WholeFile& whole, Report& report) {
   }
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint

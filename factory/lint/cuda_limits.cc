@@ -9,10 +9,7 @@
 #include "factory/base/text.h"
 #include "factory/base/version.h"
 
-namespace kiln {
-std::map<std::string_view, std::string_view> embedded_lint_data();
-
-namespace lint {
+namespace kiln::lint {
 namespace {
 
 // Release → value, to be read as "from this release on".
@@ -38,8 +35,7 @@ Steps read_steps(const JsonNode& node) {
 }
 
 Limits read_limits() {
-  const auto data = embedded_lint_data();
-  const JsonDocument document = JsonDocument::parse(data.at("cuda.json"), "cuda.json");
+  const JsonDocument document = lint_data("cuda.json");
   const JsonNode root = document.root();
   Limits limits;
   for (const auto& [name, node] : root.at("compute_capabilities").members()) {
@@ -128,5 +124,4 @@ std::optional<std::string> last_cuda_for(std::string_view family) {
   return found->second;
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint

@@ -10,11 +10,11 @@
 #include "factory/base/json.h"
 
 namespace kiln {
-
 // Generated from data/*.json by cmake/embed.cmake.
 std::map<std::string_view, std::string_view> embedded_lint_data();
+}
 
-namespace lint {
+namespace kiln::lint {
 namespace {
 
 constexpr auto kSeverities = enum_names<Severity>(
@@ -39,14 +39,17 @@ Rule read_rule(const JsonNode& node) {
 }
 
 std::vector<Rule> read_rules() {
-  const auto data = embedded_lint_data();
-  const JsonDocument document = JsonDocument::parse(data.at("rules.json"), "rules.json");
+  const JsonDocument document = lint_data("rules.json");
   std::vector<Rule> all;
   for (const JsonNode& node : document.root().items()) all.push_back(read_rule(node));
   return all;
 }
 
 }  // namespace
+
+JsonDocument lint_data(const std::string& name) {
+  return JsonDocument::parse(embedded_lint_data().at(name), name);
+}
 
 std::string_view name_of(Severity severity) { return kSeverities.of(severity); }
 
@@ -79,5 +82,4 @@ const Rule& known_rule(std::string_view id_or_name) {
   throw Error(ExitCode::usage, fmt::format("there is no rule '{}'", id_or_name), nearest_rule(id_or_name));
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint

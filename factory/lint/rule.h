@@ -7,7 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/json.h"
+
 namespace kiln::lint {
+
+// The table of this name of data/: "rules.json".
+JsonDocument lint_data(const std::string& name);
 
 enum class Severity { note, warning, error };  // in ascending order
 std::string_view name_of(Severity severity);

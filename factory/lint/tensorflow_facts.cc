@@ -7,11 +7,7 @@
 #include "factory/base/glob.h"
 #include "factory/base/json.h"
 
-namespace kiln {
-
-std::map<std::string_view, std::string_view> embedded_lint_data();
-
-namespace lint {
+namespace kiln::lint {
 namespace {
 
 struct Facts {
@@ -21,8 +17,7 @@ struct Facts {
 };
 
 Facts read_facts() {
-  const auto data = embedded_lint_data();
-  const JsonDocument document = JsonDocument::parse(data.at("tensorflow.json"), "tensorflow.json");
+  const JsonDocument document = lint_data("tensorflow.json");
   const JsonNode root = document.root();
   Facts facts;
   for (const JsonNode& one : root.at("protobuf_unbounded").items())
@@ -62,5 +57,4 @@ std::optional<BazelRange> bazel_for(const Version& tensorflow) {
   return std::nullopt;
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint

@@ -6,16 +6,11 @@
 #include "factory/base/glob.h"
 #include "factory/base/json.h"
 
-namespace kiln {
-
-std::map<std::string_view, std::string_view> embedded_lint_data();
-
-namespace lint {
+namespace kiln::lint {
 namespace {
 
 std::vector<WheelKind> read_kinds() {
-  const auto data = embedded_lint_data();
-  const JsonDocument document = JsonDocument::parse(data.at("wheels.json"), "wheels.json");
+  const JsonDocument document = lint_data("wheels.json");
   std::vector<WheelKind> kinds;
   for (const JsonNode& node : document.root().at("packages").items()) {
     WheelKind kind;
@@ -61,5 +56,4 @@ const WheelKind* wheel_kind(const PipPackage& package, const std::string& index,
   return nullptr;
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint
