@@ -1,13 +1,12 @@
 // AArch64: 32-bit words, told apart by fixed bits (Arm ARM DDI 0487, chapter C4, "A64 instruction set
 // encoding"). The disassemblers of Debian 12 that have an API either know no SVE (Capstone 4) or no AArch64
 // (Zydis); which extension a word belongs to needs no full disassembler.
-#include "factory/evidence/arm_decoder.h"
-
 #include <fmt/format.h>
 
 #include <array>
 
 #include "factory/evidence/byte_reader.h"
+#include "factory/evidence/instruction_decoder.h"
 #include "factory/evidence/sve2_words.h"
 
 namespace kiln::evidence {

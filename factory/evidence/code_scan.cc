@@ -7,8 +7,7 @@
 #include <thread>
 
 #include "factory/base/effects.h"
-#include "factory/evidence/arm_decoder.h"
-#include "factory/evidence/x86_decoder.h"
+#include "factory/evidence/instruction_decoder.h"
 
 namespace kiln::evidence {
 namespace {

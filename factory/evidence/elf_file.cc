@@ -173,8 +173,8 @@ class ElfReader {
     for (const Section& section : file_.sections_)
       if (section.allocated() && section.size > 0 && section.address + section.size > section.address)
         file_.loaded_.push_back(&section);
-    std::stable_sort(file_.loaded_.begin(), file_.loaded_.end(),
-                     [](const Section* a, const Section* b) { return a->address < b->address; });
+    std::ranges::stable_sort(file_.loaded_,
+                             [](const Section* a, const Section* b) { return a->address < b->address; });
   }
 
   // Elf32_Sym and Elf64_Sym (gABI chapter 4, "Symbol Table"), whose fields stand in another order. st_info:
@@ -368,8 +368,7 @@ const Section* ElfFile::section(std::string_view name) const {
 }
 
 const Section* ElfFile::section_at(std::uint64_t address) const {
-  auto after = std::upper_bound(loaded_.begin(), loaded_.end(), address,
-                                [](std::uint64_t value, const Section* s) { return value < s->address; });
+  auto after = std::ranges::upper_bound(loaded_, address, {}, &Section::address);
   if (after == loaded_.begin()) return nullptr;
   const Section* section = *std::prev(after);
   return address - section->address < section->size ? section : nullptr;

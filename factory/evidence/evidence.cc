@@ -59,8 +59,7 @@ Excuse excuse_of(const ElfEntry& entry, const std::vector<Acceptance>& by_recipe
 
 bool is_everywhere(const std::string& path) {
   const auto& patterns = judged_files().everywhere;
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const auto& pattern) { return glob_matches(pattern, path); });
+  return std::ranges::any_of(patterns, [&](const auto& pattern) { return glob_matches(pattern, path); });
 }
 
 class Judge {
@@ -103,7 +102,7 @@ class Judge {
     evidence_.code_bytes += facts.code_bytes;
     auto merge = [](std::vector<std::string>& into, const std::vector<std::string>& names) {
       for (const std::string& name : names)
-        if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
+        if (std::ranges::find(into, name) == into.end()) into.push_back(name);
     };
     merge(evidence_.gpu.sm, facts.gpu.sm);
     merge(evidence_.gpu.compute, facts.gpu.compute);
@@ -163,14 +162,12 @@ class Judge {
   void sort_excesses() {
     auto position = [](const Excess& excess) {
       const auto table = feature_table();
-      return std::find_if(table.begin(), table.end(),
-                          [&](const Feature& f) { return f.name == excess.feature; }) -
+      return std::ranges::find_if(table, [&](const Feature& f) { return f.name == excess.feature; }) -
              table.begin();
     };
-    std::stable_sort(evidence_.excesses.begin(), evidence_.excesses.end(),
-                     [&](const Excess& a, const Excess& b) {
-                       return a.file != b.file ? a.file < b.file : position(a) > position(b);
-                     });
+    std::ranges::stable_sort(evidence_.excesses, [&](const Excess& a, const Excess& b) {
+      return a.file != b.file ? a.file < b.file : position(a) > position(b);
+    });
   }
 
   void add_damage() {
@@ -186,7 +183,7 @@ class Judge {
           evidence_.problems.emplace_back(files_.tree.path(node), files_.contents[inode.payload].damage);
       }
     }
-    std::sort(evidence_.problems.begin(), evidence_.problems.end());
+    std::ranges::sort(evidence_.problems);
   }
 
   // Generic levels before the processors of vendors, and the name last: the answer is always the same.

@@ -32,7 +32,7 @@ constexpr std::size_t kMostBundles = 4096;
 
 // A linear search: the architectures that exist are some dozens.
 void add(std::vector<std::string>& names, std::string name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
 }
 
 void read_entry(std::string_view header, GpuCode& code) {
@@ -50,7 +50,7 @@ void read_entry(std::string_view header, GpuCode& code) {
 // It goes into reports and terminals.
 bool plain_name(std::string_view name) {
   return !name.empty() && name.size() < 128 &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
+         std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c < 0x7f; });
 }
 
 // By number, then by text: sm_80 before sm_100.
@@ -62,7 +62,7 @@ void sort_names(std::vector<std::string>& names) {
       value = std::min(value * 10 + static_cast<unsigned long>(name[digits] - '0'), 1'000'000'000ul);
     return value;
   };
-  std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+  std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
     return std::pair(number(a), a) < std::pair(number(b), b);
   });
 }

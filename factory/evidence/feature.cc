@@ -4,6 +4,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "factory/base/text.h"
 #include "factory/cpu/microarchitecture.h"
 
 namespace kiln::evidence {
@@ -12,100 +13,80 @@ namespace {
 constexpr std::string_view kX86 = "x86_64";
 constexpr std::string_view kArm = "aarch64";
 
-// Not judged: archspec's x86_64 has neither SSE3 nor CMPXCHG16B, every processor since 2006 has both, and
-// distributions count on it (Debian's NumPy is compiled with SSE3). No compiler writes RDRAND or RDSEED by
-// itself, so they say nothing about flags. archspec lists RTM for no target at all.
-constexpr Feature kFeatures[] = {
-    {"sse", kX86, Tier::baseline, false},
-    {"sse2", kX86, Tier::baseline, false},
-    {"sse3", kX86, Tier::v2, false},
-    {"ssse3", kX86, Tier::v2, true},
-    {"sse4_1", kX86, Tier::v2, true},
-    {"sse4_2", kX86, Tier::v2, true},
-    {"popcnt", kX86, Tier::v2, true},
-    {"cx16", kX86, Tier::v2, false},
-    {"sse4a", kX86, Tier::v2, true},
-    {"aes", kX86, Tier::v3, true},
-    {"pclmulqdq", kX86, Tier::v3, true},
-    {"avx", kX86, Tier::v3, true},
-    {"f16c", kX86, Tier::v3, true},
-    {"fma", kX86, Tier::v3, true},
-    {"avx2", kX86, Tier::v3, true},
-    {"bmi1", kX86, Tier::v3, true},
-    {"bmi2", kX86, Tier::v3, true},
-    {"abm", kX86, Tier::v3, true},
-    {"movbe", kX86, Tier::v3, true},
-    {"rdrand", kX86, Tier::v3, false},
-    {"rdseed", kX86, Tier::v3, false},
-    {"adx", kX86, Tier::v3, true},
-    {"sha_ni", kX86, Tier::v3, true},
-    {"fma4", kX86, Tier::v3, true},
-    {"xop", kX86, Tier::v3, true},
-    {"tbm", kX86, Tier::v3, true},
-    {"gfni", kX86, Tier::v3, true},
-    {"vaes", kX86, Tier::v3, true},
-    {"vpclmulqdq", kX86, Tier::v3, true},
-    {"avx_vnni", kX86, Tier::v3, true},
-    {"rtm", kX86, Tier::v3, false},
-    {"avx512f", kX86, Tier::v4, true},
-    {"avx512cd", kX86, Tier::v4, true},
-    {"avx512bw", kX86, Tier::v4, true},
-    {"avx512dq", kX86, Tier::v4, true},
-    {"avx512vl", kX86, Tier::v4, true},
-    {"avx512ifma", kX86, Tier::v4, true},
-    {"avx512vbmi", kX86, Tier::v4, true},
-    {"avx512_vbmi2", kX86, Tier::v4, true},
-    {"avx512_vnni", kX86, Tier::v4, true},
-    {"avx512_bitalg", kX86, Tier::v4, true},
-    {"avx512_vpopcntdq", kX86, Tier::v4, true},
-    {"avx512_bf16", kX86, Tier::v4, true},
-    {"avx512_fp16", kX86, Tier::v4, true},
-    {"avx512_vp2intersect", kX86, Tier::v4, true},
-    {"avx512er", kX86, Tier::v4, true},
-    {"avx512pf", kX86, Tier::v4, true},
-    {"amx_tile", kX86, Tier::v4, true},
-    {"amx_int8", kX86, Tier::v4, true},
-    {"amx_bf16", kX86, Tier::v4, true},
-    {"asimd", kArm, Tier::baseline, false},
-    {"crc32", kArm, Tier::v2, true},
-    {"atomics", kArm, Tier::v2, true},
-    {"aes", kArm, Tier::v2, true},
-    {"sha2", kArm, Tier::v2, true},
-    {"asimddp", kArm, Tier::v3, true},
-    {"asimdhp", kArm, Tier::v3, true},
-    {"bf16", kArm, Tier::v3, true},
-    {"i8mm", kArm, Tier::v3, true},
-    {"sve", kArm, Tier::v4, true},
-    {"sve2", kArm, Tier::v4, true},
-    {"sme", kArm, Tier::v4, true},
+// Features of one family and tier, by their names. The order of the rows is how far a feature lies beyond the
+// others.
+struct FeatureRow {
+  std::string_view family;
+  Tier tier;
+  std::string_view names;
 };
-static_assert(std::size(kFeatures) <= sizeof(FeatureSet) * 8);
+constexpr FeatureRow kRows[] = {
+    {kX86, Tier::baseline, "sse sse2"},
+    {kX86, Tier::v2, "sse3 ssse3 sse4_1 sse4_2 popcnt cx16 sse4a"},
+    {kX86, Tier::v3,
+     "aes pclmulqdq avx f16c fma avx2 bmi1 bmi2 abm movbe rdrand rdseed adx sha_ni fma4 xop tbm gfni vaes "
+     "vpclmulqdq avx_vnni rtm"},
+    {kX86, Tier::v4,
+     "avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2 avx512_vnni "
+     "avx512_bitalg avx512_vpopcntdq avx512_bf16 avx512_fp16 avx512_vp2intersect avx512er avx512pf amx_tile "
+     "amx_int8 amx_bf16"},
+    {kArm, Tier::baseline, "asimd"},
+    {kArm, Tier::v2, "crc32 atomics aes sha2"},
+    {kArm, Tier::v3, "asimddp asimdhp bf16 i8mm"},
+    {kArm, Tier::v4, "sve sve2 sme"},
+};
+static_assert([] {
+  std::size_t names = 0;
+  for (const FeatureRow& row : kRows)
+    names += 1 + static_cast<std::size_t>(std::ranges::count(row.names, ' '));
+  return names <= sizeof(FeatureSet) * 8;
+}());
+
+// archspec's x86_64 has neither SSE3 nor CMPXCHG16B, every processor since 2006 has both, and distributions
+// count on it (Debian's NumPy is compiled with SSE3). No compiler writes RDRAND or RDSEED by itself, so they
+// say nothing about flags. archspec lists RTM for no target at all.
+constexpr std::string_view kNotJudged[] = {"sse3", "cx16", "rdrand", "rdseed", "rtm"};
+
+const std::vector<Feature>& features() {
+  static const std::vector<Feature> kFeatures = [] {
+    std::vector<Feature> all;
+    for (const FeatureRow& row : kRows)
+      for (std::string_view name : split(row.names, ' '))
+        all.push_back(
+            {name, row.family, row.tier,
+             row.tier != Tier::baseline && std::ranges::find(kNotJudged, name) == std::end(kNotJudged)});
+    return all;
+  }();
+  return kFeatures;
+}
+
+// Those for which `is_wanted` holds.
+template <typename IsWanted>
+FeatureSet set_that(IsWanted is_wanted) {
+  FeatureSet set = 0;
+  const auto table = feature_table();
+  for (FeatureId id = 0; id < table.size(); ++id)
+    if (is_wanted(table[id])) set |= FeatureSet{1} << id;
+  return set;
+}
 
 }  // namespace
 
-std::span<const Feature> feature_table() { return kFeatures; }
+std::span<const Feature> feature_table() { return features(); }
 
 FeatureSet feature(std::string_view family, std::string_view name) {
-  const auto table = feature_table();
-  for (FeatureId id = 0; id < table.size(); ++id)
-    if (table[id].name == name && table[id].family == family) return FeatureSet{1} << id;
-  throw std::logic_error("no feature " + std::string(name));
+  const auto found = std::ranges::find_if(
+      features(), [&](const Feature& one) { return one.name == name && one.family == family; });
+  if (found == features().end()) throw std::logic_error("no feature " + std::string(name));
+  return FeatureSet{1} << (found - features().begin());
 }
 
 FeatureSet features_of_tier(Tier tier) {
-  FeatureSet set = 0;
-  const auto table = feature_table();
-  for (FeatureId id = 0; id < table.size(); ++id)
-    if (table[id].tier >= tier) set |= FeatureSet{1} << id;
-  return set;
+  return set_that([&](const Feature& feature) { return feature.tier >= tier; });
 }
 
 FeatureSet judged_features() {
-  FeatureSet set = 0;
-  const auto table = feature_table();
-  for (FeatureId id = 0; id < table.size(); ++id)
-    if (table[id].judged) set |= FeatureSet{1} << id;
-  return set;
+  return set_that([](const Feature& feature) { return feature.judged; });
 }
 
 std::vector<std::string> names_of(FeatureSet set) {
@@ -117,12 +98,9 @@ std::vector<std::string> names_of(FeatureSet set) {
 }
 
 FeatureSet set_of(std::string_view family, const std::vector<std::string>& names) {
-  FeatureSet set = 0;
-  const auto table = feature_table();
-  for (FeatureId id = 0; id < table.size(); ++id)
-    if (table[id].family == family && std::find(names.begin(), names.end(), table[id].name) != names.end())
-      set |= FeatureSet{1} << id;
-  return set;
+  return set_that([&](const Feature& feature) {
+    return feature.family == family && std::ranges::find(names, feature.name) != names.end();
+  });
 }
 
 FeatureSet features_of_target(const Microarchitectures& cpus, const std::string& cpu) {
@@ -134,11 +112,9 @@ FeatureSet features_of_target(const Microarchitectures& cpus, const std::string&
   std::string family = cpus.family(cpu);
   // SSE3 is listed for the earliest processors only and came before SSSE3.
   if (found->features.contains("ssse3")) names.emplace_back("sse3");
-  FeatureSet set = set_of(family, names);
-  const auto table = feature_table();
-  for (FeatureId id = 0; id < table.size(); ++id)
-    if (table[id].family == family && table[id].tier == Tier::baseline) set |= FeatureSet{1} << id;
-  return set;
+  return set_of(family, names) | set_that([&](const Feature& feature) {
+           return feature.family == family && feature.tier == Tier::baseline;
+         });
 }
 
 }  // namespace kiln::evidence

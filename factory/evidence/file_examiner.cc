@@ -1,12 +1,84 @@
 #include "factory/evidence/file_examiner.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 
+#include "factory/base/checksummed.h"
+#include "factory/base/error.h"
 #include "factory/base/field_bytes.h"
 
 namespace kiln::evidence {
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+  throw Error(ExitCode::store, fmt::format("cannot {} a temporary file: {}", what, std::strerror(errno)),
+              "TMPDIR says where; it must hold the largest file of the image");
+}
+
+}  // namespace
+
+Spool::~Spool() {
+  unmap();
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void Spool::unmap() {
+  if (mapped_ != nullptr) ::munmap(mapped_, mapped_size_);
+  mapped_ = nullptr;
+}
+
+void Spool::clear() {
+  unmap();
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+  size_ = 0;
+  memory_.clear();
+}
+
+void Spool::append(std::string_view bytes) {
+  // Most files of an image are small. A large one goes to a file without a name, which is gone with the
+  // process however it ends.
+  if (fd_ < 0 && memory_.size() + bytes.size() > in_memory_) {
+    fd_ = ::open(std::filesystem::temp_directory_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd_ < 0) fail("create");
+    write(memory_);
+    memory_ = {};
+  }
+  if (fd_ >= 0)
+    write(bytes);
+  else
+    memory_.append(bytes);
+  size_ += bytes.size();
+}
+
+void Spool::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail("write");
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+std::string_view Spool::bytes() {
+  if (fd_ < 0) return memory_;
+  if (mapped_ == nullptr) {
+    // Pages come as the scan reaches them, and may go again: files of several GiB need no memory of that
+    // size.
+    void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd_, 0);
+    if (mapped == MAP_FAILED) fail("map");
+    mapped_ = mapped;
+    mapped_size_ = size_;
+  }
+  return {static_cast<const char*>(mapped_), static_cast<std::size_t>(size_)};
+}
 
 // All that there is to each: what is added to one does not compile until it is added here. Whoever changes
 // these lists raises facts_version().
@@ -56,9 +128,8 @@ constexpr std::uint64_t kElfLimit = 16ull << 30;  // of one ELF file
 // ld.so.conf includes files of any name, and which ones is known only when all layers are read: so every
 // small text that could be such a file is kept.
 bool may_configure_loader(std::string_view text) {
-  bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return c == '\n' || c == '\t' || c == '\r' || (c >= ' ' && c != 0x7f);
-  });
+  bool plain = std::ranges::all_of(
+      text, [](unsigned char c) { return c == '\n' || c == '\t' || c == '\r' || (c >= ' ' && c != 0x7f); });
   return plain && (text.find('/') != text.npos || text.find("include") != text.npos);
 }
 
@@ -75,6 +146,30 @@ Content content_from_bytes(std::string_view bytes) {
   Content content;
   from(content);
   return content;
+}
+
+std::optional<FileFacts> FolderCache::find(const Digest& digest) {
+  auto kept = files_.read(file(digest));
+  if (kept) kept = without_checksum(digest.hex(), std::move(*kept));
+  if (!kept) return std::nullopt;
+  try {
+    FromBytes bytes(*kept);
+    if (bytes.text() != facts_version()) return std::nullopt;
+    FileFacts facts;
+    bytes(facts);
+    return facts;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void FolderCache::keep(const Digest& digest, const FileFacts& facts) {
+  if (facts.code_bytes < kCachedCode) return;
+  ToBytes bytes;
+  bytes.text(facts_version());
+  FileFacts copy = facts;
+  bytes(copy);
+  files_.write(file(digest), with_checksum(digest.hex(), bytes.take()));
 }
 
 void FileExaminer::begin() {

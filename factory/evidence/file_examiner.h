@@ -8,11 +8,62 @@
 #include <string_view>
 
 #include "factory/base/digest.h"
-#include "factory/evidence/facts_cache.h"
-#include "factory/evidence/spool.h"
+#include "factory/base/effects.h"
+#include "factory/evidence/file_facts.h"
 #include "factory/oci/layer_extract.h"
 
 namespace kiln::evidence {
+
+// What was found in ELF files, kept by their bytes.
+
+// Facts found before, by the digest of the file's bytes.
+class FactsCache {
+ public:
+  virtual ~FactsCache() = default;
+  virtual std::optional<FileFacts> find(const Digest& digest) = 0;
+  virtual void keep(const Digest& digest, const FileFacts& facts) = 0;
+};
+
+// A cache in a folder, one file for each ELF file with at least kCachedCode bytes of code: less is scanned
+// faster than read. Damaged and older files are as good as absent.
+class FolderCache final : public FactsCache {
+ public:
+  static constexpr std::uint64_t kCachedCode = 4u << 20;
+  FolderCache(fs::path folder, FileSystem& files) : folder_(std::move(folder)), files_(files) {}
+  std::optional<FileFacts> find(const Digest& digest) override;
+  void keep(const Digest& digest, const FileFacts& facts) override;
+
+ private:
+  fs::path file(const Digest& digest) const { return folder_ / (digest.hex() + ".facts"); }
+  fs::path folder_;
+  FileSystem& files_;
+};
+
+// The bytes of one file, in memory while small, else in an unnamed temporary file that is mapped.
+
+class Spool {
+ public:
+  explicit Spool(std::size_t in_memory = 64u << 20) : in_memory_(in_memory) {}
+  ~Spool();
+  Spool(const Spool&) = delete;
+  Spool& operator=(const Spool&) = delete;
+
+  void clear();
+  void append(std::string_view bytes);  // throws Error(store) when the temporary folder is full
+  std::uint64_t size() const { return size_; }
+  // All of it; valid until the next append() or clear(). Throws Error(store).
+  std::string_view bytes();
+
+ private:
+  void write(std::string_view bytes);
+  void unmap();
+  std::size_t in_memory_;
+  std::string memory_;
+  std::uint64_t size_ = 0;
+  int fd_ = -1;
+  void* mapped_ = nullptr;
+  std::size_t mapped_size_ = 0;
+};
 
 // What a regular file holds.
 struct Content {

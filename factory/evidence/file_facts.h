@@ -58,7 +58,6 @@ FileFacts examine(std::string_view bytes, unsigned jobs);
 std::string_view family_of(Machine machine);  // archspec's: x86_64 (i386 too), aarch64; "" for others
 std::string_view name_of(Machine machine);
 
-Json to_json(const FileFacts& facts);
-FileFacts file_facts_from_json(const JsonNode& node);
+Json to_json(const FileFacts& facts);  // as the report has a file
 
 }  // namespace kiln::evidence

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "factory/base/effects.h"
-#include "factory/evidence/facts_cache.h"
 #include "factory/evidence/file_examiner.h"
 #include "factory/oci/image_source.h"
 #include "factory/oci/image_tree.h"

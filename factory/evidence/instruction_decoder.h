@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -29,5 +30,10 @@ class InstructionDecoder {
   virtual Decoded decode(std::string_view bytes, std::uint64_t address) = 0;
   virtual std::string text(std::string_view bytes, std::uint64_t address) = 0;
 };
+
+std::unique_ptr<InstructionDecoder> make_arm_decoder();
+
+// x86-64, or i386 when not `is_64`.
+std::unique_ptr<InstructionDecoder> make_x86_decoder(bool is_64);
 
 }  // namespace kiln::evidence

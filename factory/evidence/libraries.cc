@@ -159,7 +159,7 @@ class Resolver {
 
   bool in_folders(const std::vector<std::string>& folders, const std::string& library,
                   const ElfEntry& entry) {
-    return std::any_of(folders.begin(), folders.end(), [&](const std::string& written) {
+    return std::ranges::any_of(folders, [&](const std::string& written) {
       std::string folder = expand(written, folder_of(entry.path), entry.facts->machine);
       return !folder.empty() && fits(folder + "/" + library, entry.facts->machine);
     });
@@ -170,8 +170,7 @@ class Resolver {
     if (!fresh) return place->second;
     auto has = [&](const std::string& folder) { return fits(folder + "/" + library, machine); };
     auto defaults = default_folders(machine);
-    place->second = std::any_of(configured_.begin(), configured_.end(), has) ||
-                    std::any_of(defaults.begin(), defaults.end(), has);
+    place->second = std::ranges::any_of(configured_, has) || std::ranges::any_of(defaults, has);
     return place->second;
   }
 
@@ -254,7 +253,7 @@ std::vector<ElfEntry> elf_entries(const ImageFiles& files) {
       entries.push_back({files.tree.path(node), inode.layer, &*content->facts});
     }
   }
-  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::ranges::sort(entries, {}, [](const auto& one) { return one.path; });
   return entries;
 }
 

@@ -1,90 +1,43 @@
 // x86 by Zydis, which names the extension ("ISA set") of every instruction. Zydis is visible here only.
-#include "factory/evidence/x86_decoder.h"
-
 #include <Zydis/Zydis.h>
 
 #include <array>
 #include <map>
 #include <string>
 
+#include "factory/base/text.h"
+#include "factory/evidence/instruction_decoder.h"
+
 namespace kiln::evidence {
 namespace {
 
-// Zydis' names (Generated/EnumISASet.h) of what archspec names otherwise. Those of AVX-512 are taken apart in
-// avx512_set().
+// Zydis' names (Generated/EnumISASet.h) of what archspec names otherwise; the others are archspec's in
+// capital letters. Those of AVX-512 are taken apart in avx512_set().
 const std::map<std::string_view, std::vector<std::string>>& named_sets() {
   static const std::map<std::string_view, std::vector<std::string>> kNames = {
-      {"SSE", {"sse"}},
-      {"SSE2", {"sse2"}},
-      {"SSE2MMX", {"sse2"}},
-      {"SSE3", {"sse3"}},
-      {"SSE3X87", {"sse3"}},
-      {"SSSE3", {"ssse3"}},
-      {"SSSE3MMX", {"ssse3"}},
-      {"SSE4", {"sse4_1"}},
-      {"SSE42", {"sse4_2"}},
-      {"SSE4A", {"sse4a"}},
-      {"POPCNT", {"popcnt"}},
-      {"CMPXCHG16B", {"cx16"}},
-      {"AES", {"aes"}},
-      {"PCLMULQDQ", {"pclmulqdq"}},
-      {"AVX", {"avx"}},
-      {"AVXAES", {"avx", "aes"}},
-      {"AVX2", {"avx2"}},
-      {"AVX2GATHER", {"avx2"}},
-      {"F16C", {"f16c"}},
-      {"FMA", {"fma"}},
-      {"BMI1", {"bmi1"}},
-      {"BMI2", {"bmi2"}},
-      {"LZCNT", {"abm"}},
-      {"MOVBE", {"movbe"}},
-      {"RDRAND", {"rdrand"}},
-      {"RDSEED", {"rdseed"}},
-      {"ADOX_ADCX", {"adx"}},
-      {"SHA", {"sha_ni"}},
-      {"FMA4", {"fma4"}},
-      {"XOP", {"xop"}},
-      {"TBM", {"tbm"}},
-      {"GFNI", {"gfni"}},
-      {"AVX_GFNI", {"avx", "gfni"}},
-      {"VAES", {"avx", "vaes"}},
-      {"VPCLMULQDQ", {"avx", "vpclmulqdq"}},
-      {"AVX_VNNI", {"avx_vnni"}},
-      {"RTM", {"rtm"}},
-      {"AMX_TILE", {"amx_tile"}},
-      {"AMX_INT8", {"amx_int8"}},
-      {"AMX_BF16", {"amx_bf16"}},
-  };
+      {"SSE2MMX", {"sse2"}},      {"SSE3X87", {"sse3"}},
+      {"SSSE3MMX", {"ssse3"}},    {"SSE4", {"sse4_1"}},
+      {"SSE42", {"sse4_2"}},      {"CMPXCHG16B", {"cx16"}},
+      {"AVXAES", {"avx", "aes"}}, {"AVX2GATHER", {"avx2"}},
+      {"LZCNT", {"abm"}},         {"ADOX_ADCX", {"adx"}},
+      {"SHA", {"sha_ni"}},        {"AVX_GFNI", {"avx", "gfni"}},
+      {"VAES", {"avx", "vaes"}},  {"VPCLMULQDQ", {"avx", "vpclmulqdq"}}};
   return kNames;
 }
 
 // "AVX512_VBMI_256": avx512vbmi, and avx512vl for vectors of 128 and 256 bits ("128N" is a scalar move).
 FeatureSet avx512_set(std::string_view name) {
-  static const std::map<std::string_view, std::string_view> kNames = {
-      {"AVX512F", "avx512f"},
-      {"AVX512CD", "avx512cd"},
-      {"AVX512BW", "avx512bw"},
-      {"AVX512DQ", "avx512dq"},
-      {"AVX512ER", "avx512er"},
-      {"AVX512PF", "avx512pf"},
-      {"AVX512_IFMA", "avx512ifma"},
-      {"AVX512_VBMI", "avx512vbmi"},
-      {"AVX512_VBMI2", "avx512_vbmi2"},
-      {"AVX512_VNNI", "avx512_vnni"},
-      {"AVX512_BITALG", "avx512_bitalg"},
-      {"AVX512_VPOPCNTDQ", "avx512_vpopcntdq"},
-      {"AVX512_BF16", "avx512_bf16"},
-      {"AVX512_FP16", "avx512_fp16"},
-      {"AVX512_VP2INTERSECT", "avx512_vp2intersect"},
-      {"AVX512_GFNI", "gfni"},
-      {"AVX512_VAES", "vaes"},
-      {"AVX512_VPCLMULQDQ", "vpclmulqdq"},
-  };
+  static const std::map<std::string_view, std::string_view> kNames = {{"AVX512_IFMA", "avx512ifma"},
+                                                                      {"AVX512_VBMI", "avx512vbmi"},
+                                                                      {"AVX512_GFNI", "gfni"},
+                                                                      {"AVX512_VAES", "vaes"},
+                                                                      {"AVX512_VPCLMULQDQ", "vpclmulqdq"}};
   std::size_t underscore = name.rfind('_');
   std::string_view size = name.substr(underscore + 1);
   auto found = kNames.find(name.substr(0, underscore));
   FeatureSet set = feature("x86_64", "avx512f");
-  if (found != kNames.end()) set |= feature("x86_64", found->second);
+  const std::string own(found == kNames.end() ? lower_case(name.substr(0, underscore)) : found->second);
+  set |= set_of("x86_64", {own});
   if (size == "128" || size == "256") set |= feature("x86_64", "avx512vl");
   return set;
 }
@@ -101,6 +54,8 @@ const IsaTable& isa_table() {
         table[i] = avx512_set(name);
       else if (auto found = named_sets().find(name); found != named_sets().end())
         table[i] = set_of("x86_64", found->second);
+      else
+        table[i] = set_of("x86_64", {lower_case(name)});
     }
     return table;
   }();

@@ -1,7 +1,7 @@
 // Names of code for Arm that is chosen at run time, as wheels of the package index have them.
 #include <gtest/gtest.h>
 
-#include "factory/evidence/dispatch_names.h"
+#include "factory/evidence/dispatch.h"
 
 namespace kiln::evidence {
 namespace {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compiled.h"
-#include "factory/evidence/arm_decoder.h"
-#include "factory/evidence/x86_decoder.h"
+#include "factory/evidence/file_examiner.h"
+#include "factory/evidence/instruction_decoder.h"
 
 namespace kiln::evidence {
 namespace {
@@ -135,10 +135,10 @@ TEST(FileFacts, SurviveTheCache) {
       testing::Compiler().shared("#include <stdio.h>\nvoid f(float* x, long n) { puts(\"\"); for (long i = "
                                  "0; i < n; ++i) x[i] = x[i] * 3 + 1; }",
                                  "-O3 -march=skylake-avx512"));
-  Json json = to_json(facts);
-  EXPECT_EQ(to_json(file_facts_from_json(JsonDocument::parse(json.dump(), "cache").root())), json);
-  json["features"]["avx99"] = json["features"].begin().value();
-  EXPECT_THROW(file_facts_from_json(JsonDocument::parse(json.dump(), "cache").root()), Error);
+  Content content{facts, {}, {}, 0};
+  const std::string bytes = to_bytes(content);
+  EXPECT_EQ(to_json(*content_from_bytes(bytes).facts), to_json(facts));
+  EXPECT_THROW(content_from_bytes(bytes.substr(0, bytes.size() / 2)), Error);
 }
 
 }  // namespace

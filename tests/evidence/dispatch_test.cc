@@ -2,7 +2,6 @@
 #include "factory/evidence/dispatch.h"
 
 #include "compiled.h"
-#include "factory/evidence/dispatch_names.h"
 
 namespace kiln::evidence {
 namespace {

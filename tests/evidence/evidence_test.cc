@@ -269,7 +269,7 @@ TEST(ImageFilesTest, TheCacheGivesTheSameAnswer) {
   ASSERT_TRUE(cache.find(digest));
   EXPECT_EQ(to_json(*cache.find(digest)), to_json(facts));
   // What another kiln, or another table of names, found does not count.
-  const std::string name = digest.hex() + ".json";
+  const std::string name = digest.hex() + ".facts";
   const std::string kept = files.read(folder / name).value();
   std::string other = without_checksum(digest.hex(), kept).value();
   std::size_t version = other.find(facts_version());

@@ -7,6 +7,7 @@
 
 #include "compiled.h"
 #include "factory/evidence/evidence.h"
+#include "reported_facts.h"
 
 namespace kiln::evidence {
 namespace {
@@ -20,7 +21,7 @@ std::string file_text(const std::string& file) {
 
 FileFacts real_facts(const std::string& name) {
   std::string file = std::string(KILN_TEST_DATA) + "/evidence/" + name + ".json";
-  return file_facts_from_json(JsonDocument::parse(file_text(file), file).root());
+  return testing::file_facts_from_json(JsonDocument::parse(file_text(file), file).root());
 }
 
 // Answers for each ELF file with the facts of another.
