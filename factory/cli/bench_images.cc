@@ -11,7 +11,7 @@
 #include "factory/engine/architecture.h"
 #include "factory/record/host.h"
 #include "factory/run/kept_runs.h"
-#include "factory/sbom/recipe_origin.h"
+#include "factory/sbom/provenance.h"
 
 namespace kiln {
 

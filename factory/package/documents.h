@@ -11,7 +11,7 @@
 #include "factory/package/artifact.h"
 #include "factory/resolve/resolve.h"
 #include "factory/sbom/inventory.h"
-#include "factory/sbom/recipe_origin.h"
+#include "factory/sbom/provenance.h"
 
 namespace kiln {
 

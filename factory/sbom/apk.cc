@@ -8,6 +8,12 @@
 namespace kiln::sbom {
 namespace {
 
+constexpr std::pair<char, std::string Package::*> kTexts[] = {{'P', &Package::name},
+                                                              {'V', &Package::version},
+                                                              {'A', &Package::architecture},
+                                                              {'U', &Package::homepage},
+                                                              {'o', &Package::source_name}};
+
 // Lines "X:value": packages begin with C: or P: and end with an empty line; F: is a folder, R: a file in it.
 class ApkReader {
  public:
@@ -17,34 +23,11 @@ class ApkReader {
       throw Error(ExitCode::input, "expected a letter, a colon and a value");
     std::string_view value = line.substr(2);
     begun_ = true;
-    switch (line[0]) {
-      case 'P':
-        package_.name = value;
-        break;
-      case 'V':
-        package_.version = value;
-        break;
-      case 'A':
-        package_.architecture = value;
-        break;
-      case 'L':
-        package_.license = read_license(value);
-        break;
-      case 'U':
-        package_.homepage = value;
-        break;
-      case 'o':
-        package_.source_name = value;
-        break;
-      case 'F':
-        folder_ = value;
-        break;
-      case 'R':
-        add_file(value);
-        break;
-      default:  // dependencies, sizes, checksums
-        break;
-    }
+    if (line[0] == 'L') package_.license = read_license(value);
+    if (line[0] == 'F') folder_ = value;
+    if (line[0] == 'R') add_file(value);
+    for (const auto& [letter, member] : kTexts)  // others are dependencies, sizes, checksums
+      if (line[0] == letter) package_.*member = value;
   }
 
   std::vector<Package> take() {

@@ -7,7 +7,6 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
@@ -25,8 +24,7 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == l
 
 const std::string& ControlParagraph::at(std::string_view name) const {
   static const std::string kNothing;
-  auto found = std::find_if(fields_.begin(), fields_.end(),
-                            [&](const auto& field) { return same(field.first, name); });
+  auto found = std::ranges::find_if(fields_, [&](const auto& field) { return same(field.first, name); });
   return found == fields_.end() ? kNothing : found->second;
 }
 

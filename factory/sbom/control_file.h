@@ -10,6 +10,9 @@
 
 namespace kiln::sbom {
 
+// Without its end.
+inline std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 class ControlParagraph {
  public:
   void add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
@@ -18,6 +21,7 @@ class ControlParagraph {
   // The first value of that name, letter case aside; continuation lines follow after "\n", without the blank
   // that marks them. "" when there is none.
   const std::string& at(std::string_view name) const;
+  std::string line(std::string_view name) const { return first_line(at(name)); }  // its first
   std::vector<std::string> all(std::string_view name) const;
 
  private:

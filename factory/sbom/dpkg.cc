@@ -9,7 +9,6 @@
 #include "factory/base/text.h"
 #include "factory/sbom/control_file.h"
 #include "factory/sbom/databases.h"
-#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
@@ -25,7 +24,7 @@ struct PackageState {
 
 // "install ok installed": the last word counts. Distroless files have no Status.
 PackageState state_of(const ControlParagraph& paragraph) {
-  const std::string status = first_line(paragraph.at("Status"));
+  const std::string status = paragraph.line("Status");
   const std::string state = status.substr(status.rfind(' ') + 1);
   if (state == "unpacked" || state == "half-configured" || state == "half-installed") return {true, state};
   return {state.empty() || state == "installed" || state == "triggers-awaited" ||
@@ -92,11 +91,11 @@ std::vector<Package> read_dpkg_status(std::string_view text) {
     Package package;
     package.state = std::move(state.unusual);
     package.ecosystem = Ecosystem::deb;
-    package.name = first_line(paragraph->at("Package"));
-    package.version = first_line(paragraph->at("Version"));
-    package.architecture = first_line(paragraph->at("Architecture"));
-    package.homepage = first_line(paragraph->at("Homepage"));
-    set_source(package, first_line(paragraph->at("Source")));
+    package.name = paragraph->line("Package");
+    package.version = paragraph->line("Version");
+    package.architecture = paragraph->line("Architecture");
+    package.homepage = paragraph->line("Homepage");
+    set_source(package, paragraph->line("Source"));
     if (package.version.empty() && !package.state.empty()) continue;  // its first unpacking did not end
     if (package.name.empty() || package.version.empty())
       throw Error(ExitCode::input, "a paragraph without Package or Version");

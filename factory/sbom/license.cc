@@ -1,5 +1,3 @@
-#include "factory/sbom/license.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +9,7 @@
 #include "factory/base/digest.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/sbom/words.h"
+#include "factory/sbom/package.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_licenses();
@@ -90,7 +88,7 @@ Part joined(const std::vector<Part>& parts, Joint joint) {
   for (const Part& part : parts) {
     std::string text = enclosed(part, joint);
     all.license.extracted.insert(part.license.extracted.begin(), part.license.extracted.end());
-    if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
+    if (std::ranges::find(seen, text) == seen.end()) seen.push_back(text);
   }
   if (seen.size() == 1) return parts.front();
   all.license.expression = fmt::format("{}", fmt::join(seen, joint == Joint::both ? " AND " : " OR "));
@@ -179,8 +177,7 @@ class ExpressionReader {
   std::string words() {
     std::string text;
     static constexpr std::array<std::string_view, 7> kEnds = {"and", "or", "with", "&", "(", ")", ","};
-    while (at_ < words_.size() &&
-           std::find(kEnds.begin(), kEnds.end(), lower_case(words_[at_])) == kEnds.end())
+    while (at_ < words_.size() && std::ranges::find(kEnds, lower_case(words_[at_])) == kEnds.end())
       text += (text.empty() ? "" : " ") + words_[at_++];
     if (text.empty() || text.size() > kMostName) throw NotAnExpression{};
     return text;

@@ -6,7 +6,6 @@
 #include "factory/base/enum_names.h"
 #include "factory/base/text.h"
 #include "factory/sbom/package.h"
-#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
@@ -25,7 +24,7 @@ std::string encoded(std::string_view text, std::string_view also_plain = "") {
 // purl-spec, pypi: one spelling for names that PyPI takes for the same.
 std::string pypi_name(std::string_view name) {
   std::string plain = lower_case(name);
-  std::replace(plain.begin(), plain.end(), '_', '-');
+  std::ranges::replace(plain, '_', '-');
   return plain;
 }
 

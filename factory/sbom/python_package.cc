@@ -6,7 +6,6 @@
 #include "factory/base/json.h"
 #include "factory/sbom/control_file.h"
 #include "factory/sbom/databases.h"
-#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
@@ -35,7 +34,7 @@ License license_of(const ControlParagraph& headers) {
 }
 
 std::string homepage_of(const ControlParagraph& headers) {
-  std::string page = first_line(headers.at("Home-page"));
+  std::string page = headers.line("Home-page");
   if (page.find("://") != page.npos) return page;
   for (const std::string& link : headers.all("Project-URL")) {
     std::size_t comma = link.find(", ");
@@ -68,8 +67,8 @@ Package read_python_metadata(std::string_view text, std::string_view direct_url)
   Package package;
   package.ecosystem = Ecosystem::pypi;
   if (headers) {
-    package.name = first_line(headers->at("Name"));
-    package.version = first_line(headers->at("Version"));
+    package.name = headers->line("Name");
+    package.version = headers->line("Version");
     package.license = license_of(*headers);
     package.homepage = homepage_of(*headers);
   }

@@ -10,7 +10,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/record/image_record.h"
-#include "factory/sbom/recipe_origin.h"
+#include "factory/sbom/provenance.h"
 #include "factory/state/record_types.h"
 #include "factory/state/state.h"
 

@@ -1,9 +1,8 @@
 // Licences as package databases write them, and the SPDX expressions that they become.
-#include "factory/sbom/license.h"
-
 #include <gtest/gtest.h>
 
 #include "factory/base/digest.h"
+#include "factory/sbom/package.h"
 
 namespace kiln::sbom {
 namespace {
