@@ -66,7 +66,7 @@ std::int64_t date_of(const std::string& clause, const std::string& value, bool i
 
 std::int64_t number_of(const std::string& clause, const std::string& value) {
   constexpr std::size_t kDigits = 9;
-  if (value.empty() || value.size() > kDigits || !std::all_of(value.begin(), value.end(), is_digit))
+  if (value.empty() || value.size() > kDigits || !std::ranges::all_of(value, is_digit))
     throw bad_choice(clause, "a snapshot is a number");
   return std::stoll(value);
 }
@@ -78,8 +78,7 @@ bool clause_holds(const std::string& column, const std::string& glob, const Benc
   if (column == "session") return glob_matches(glob, session_of(run).id);
   if (column != "mark") return glob_matches(glob, column_of(run, column));
   const std::vector<std::string>& marks = run.conditions.marks;
-  return std::any_of(marks.begin(), marks.end(),
-                     [&](const std::string& mark) { return glob_matches(glob, mark); });
+  return std::ranges::any_of(marks, [&](const std::string& mark) { return glob_matches(glob, mark); });
 }
 
 using ColumnValues = std::vector<std::string>;
@@ -177,17 +176,16 @@ const std::vector<std::string>& run_columns() {
 }
 
 std::string column_of(const BenchRun& run, const std::string& name) {
-  auto found = std::find_if(columns().begin(), columns().end(),
-                            [&](const Column& column) { return column.name == name; });
+  auto found = std::ranges::find_if(columns(), [&](const Column& column) { return column.name == name; });
   return found->value(run);
 }
 
 bool RunChoice::names_session() const {
   constexpr std::int64_t kBegin = INT64_MIN, kEnd = INT64_MAX;
   return since != kBegin || until != kEnd || snapshot != 0 ||
-         std::any_of(clauses.begin(), clauses.end(), [](const auto& clause) {
-           return std::any_of(kOfSessions.begin(), kOfSessions.end(),
-                              [&](std::string_view column) { return clause.first == column; });
+         std::ranges::any_of(clauses, [](const auto& clause) {
+           return std::ranges::any_of(kOfSessions,
+                                      [&](std::string_view column) { return clause.first == column; });
          });
 }
 
@@ -199,7 +197,7 @@ bool RunChoice::has(const BenchRun& run) const {
     bool& any = holds[column];
     any = any || clause_holds(column, glob, run);
   }
-  return std::all_of(holds.begin(), holds.end(), [](const auto& one) { return one.second; });
+  return std::ranges::all_of(holds, [](const auto& one) { return one.second; });
 }
 
 RunChoice parse_run_choice(const std::string& text) {
@@ -216,7 +214,7 @@ RunChoice parse_run_choice(const std::string& text) {
     } else if (column == "snapshot") {
       choice.snapshot = number_of(clause, value);
     } else if (column == "session" || column == "mark" ||
-               std::find(run_columns().begin(), run_columns().end(), column) != run_columns().end()) {
+               std::ranges::find(run_columns(), column) != run_columns().end()) {
       choice.clauses.emplace_back(column, value);
     } else {
       throw bad_choice(clause, "there is no column '" + column + "'");

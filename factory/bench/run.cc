@@ -136,8 +136,8 @@ bool has_real_input(const BenchRun& run) {
 
 bool was_disturbed(const BenchRun& run) {
   const std::vector<std::string>& marks = run.conditions.marks;
-  return std::any_of(marks.begin(), marks.end(),
-                     [](const std::string& mark) { return mark == kUnderLoad || mark == kStolen; });
+  return std::ranges::any_of(marks,
+                             [](const std::string& mark) { return mark == kUnderLoad || mark == kStolen; });
 }
 
 bool more_is_better(std::string_view unit) { return direction_of(unit) == Direction::more; }

@@ -17,7 +17,7 @@ constexpr std::int64_t kMostOfRange = 1'000'000'000'000;
 // As POSIX has it (Base Definitions 8.1).
 bool is_variable_name(std::string_view name) {
   return !name.empty() && !is_digit(name.front()) &&
-         std::all_of(name.begin(), name.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
+         std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '_'; });
 }
 
 void check_name(const JsonNode& space, const std::string& name) {
@@ -67,7 +67,7 @@ void add_list(SearchSpace& space, const char* name, std::vector<std::string> val
 }
 
 bool has_word(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 // One thread for each processor, and for each core where two processors share one, are the usual choices;

@@ -19,7 +19,7 @@ using Rounds = std::map<int, Pointers>;
 
 std::string host_name(const HostDescription& host) {
   std::vector<std::string> accelerators = host.accelerators;
-  std::sort(accelerators.begin(), accelerators.end());
+  std::ranges::sort(accelerators);
   return fmt::format("{} x {}{}{}", host.model.empty() ? host.cpu : host.model, host.cores,
                      accelerators.empty() ? "" : ", ", fmt::join(accelerators, ", "));
 }
@@ -58,10 +58,9 @@ void keep_complete(Rounds& rounds) {
 // The choice goes by what the machine did, and never by how fast a run was.
 void keep_quiet(Rounds& rounds) {
   auto disturbed = [](const auto& round) {
-    return std::any_of(round.second.begin(), round.second.end(),
-                       [](const BenchRun* run) { return was_disturbed(*run); });
+    return std::ranges::any_of(round.second, [](const BenchRun* run) { return was_disturbed(*run); });
   };
-  const auto loud = static_cast<std::size_t>(std::count_if(rounds.begin(), rounds.end(), disturbed));
+  const auto loud = static_cast<std::size_t>(std::ranges::count_if(rounds, disturbed));
   if (rounds.size() - loud >= kLeastQuietRounds) std::erase_if(rounds, disturbed);
 }
 
@@ -121,13 +120,11 @@ std::vector<SessionRuns> by_session(const std::vector<BenchRun>& runs) {
   for (const BenchRun& run : runs) sessions[session_of(run)].push_back(run);
   std::vector<SessionRuns> found;
   for (auto& [name, its_runs] : sessions) {
-    std::stable_sort(its_runs.begin(), its_runs.end(),
-                     [](const BenchRun& a, const BenchRun& b) { return later(b, a); });
+    std::ranges::stable_sort(its_runs, [](const BenchRun& a, const BenchRun& b) { return later(b, a); });
     found.push_back({name, std::move(its_runs)});
   }
-  std::stable_sort(found.begin(), found.end(), [](const SessionRuns& a, const SessionRuns& b) {
-    return later(b.runs.back(), a.runs.back());
-  });
+  std::ranges::stable_sort(
+      found, [](const SessionRuns& a, const SessionRuns& b) { return later(b.runs.back(), a.runs.back()); });
   return found;
 }
 

@@ -56,7 +56,7 @@ double times_as_fast(double a, double b, bool more_is_better) { return more_is_b
 }  // namespace
 
 Summary summarise(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   return {quantile(samples, 0.5), quantile(samples, 0.25), quantile(samples, 0.75)};
 }
 
@@ -90,7 +90,7 @@ Comparison compare_runs(const SteadyRuns& a, const SteadyRuns& b, bool more_is_b
     const double of_a = drawn_median(a, random);
     ratios.push_back(times_as_fast(of_a, drawn_median(b, random), more_is_better));
   }
-  std::sort(ratios.begin(), ratios.end());
+  std::ranges::sort(ratios);
   found.low = quantile(ratios, 0.025);
   found.high = quantile(ratios, 0.975);
   return found;

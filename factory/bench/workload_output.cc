@@ -67,8 +67,7 @@ class OutputReader {
   static bool is_metric_name(const std::string& name) {
     constexpr std::size_t kLongest = 32;
     return !name.empty() && name.size() <= kLongest && is_letter_or_digit(name.front()) &&
-           std::all_of(name.begin(), name.end(),
-                       [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
+           std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
   }
 
   Error bad(const std::string& why) const {

@@ -11,7 +11,6 @@
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
 #include "factory/figures/figure_page.h"
-#include "factory/figures/panel_tables.h"
 
 namespace kiln {
 namespace {

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "factory/base/markup.h"
-#include "factory/figures/bar_style.h"
-#include "factory/figures/number_text.h"
-#include "factory/figures/text_box.h"
+#include "factory/figures/chart_text.h"
 
 namespace kiln {
 namespace {
@@ -21,6 +20,32 @@ constexpr double kIndent = 6;      // of words beside the line of zero
 constexpr double kLeast = 1.5;     // a bar that is measured is seen
 constexpr double kMostUnit = 110;  // a unit that is wider stands at the axis alone
 constexpr double kGapWidth = 96;   // of the box that says that nothing was measured
+
+struct BarStyle {
+  BarKind kind;
+  std::string_view word;    // the class of its style, the end of its pattern's id
+  std::string_view legend;  // for people
+};
+
+constexpr std::array kStyles = {
+    BarStyle{BarKind::stock, "stock", "stock: as the project publishes it"},
+    BarStyle{BarKind::built, "built", "other components than stock"},
+    BarStyle{BarKind::compiled, "compiled", "with a graph compiler"},
+};
+
+const BarStyle& style_of(BarKind kind) { return kStyles[static_cast<std::size_t>(kind)]; }
+
+// <pattern> elements, their ids begin with `id`.
+std::string bar_patterns(std::string_view id) {
+  return fmt::format(
+      "<pattern id=\"{0}-stock\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"/>"
+      "<pattern id=\"{0}-built\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+      "patternTransform=\"rotate(45)\"><path d=\"M0 0V7\" stroke=\"#000\" stroke-width=\"3\" "
+      "stroke-opacity=\".55\"/></pattern>"
+      "<pattern id=\"{0}-compiled\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+      "<circle cx=\"3\" cy=\"3\" r=\"1.5\" fill=\"#fff\" fill-opacity=\".9\"/></pattern>",
+      id);
+}
 
 struct Ticks {
   double step = 1;
@@ -159,10 +184,10 @@ class ChartDrawing {
   void legend() {
     double x = kEdge;
     y_ += 8;
-    for (const BarStyle& style : bar_styles()) {
-      const bool there = std::any_of(chart_.groups.begin(), chart_.groups.end(), [&](const BarGroup& group) {
-        return std::any_of(group.bars.begin(), group.bars.end(),
-                           [&](const Bar& bar) { return bar.value && bar.kind == style.kind; });
+    for (const BarStyle& style : kStyles) {
+      const bool there = std::ranges::any_of(chart_.groups, [&](const BarGroup& group) {
+        return std::ranges::any_of(group.bars,
+                                   [&](const Bar& bar) { return bar.value && bar.kind == style.kind; });
       });
       if (!there) continue;
       const double width = 22 + text_width(style.legend, kNoteSize) + 10;

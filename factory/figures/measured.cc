@@ -58,8 +58,7 @@ BarValue speed_of(const std::vector<BenchRun>& runs) {
 
 // `kept`: how many runs of that name there are in all.
 MeasuredImage measured_image(std::vector<BenchRun> runs, std::size_t kept) {
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const BenchRun& a, const BenchRun& b) { return a.taken < b.taken; });
+  std::ranges::stable_sort(runs, {}, &BenchRun::taken);
   const Digest newest = runs.back().image;
   std::erase_if(runs, [&](const BenchRun& run) { return run.image != newest; });
   MeasuredImage image;
@@ -120,7 +119,7 @@ MeasuredSet set_of(const Circumstances& circumstances, const std::vector<const B
   for (const BenchRun* run : runs) by_name[{run->name, ranks_of(*run)}].push_back(*run);
   for (auto& [name, its_runs] : by_name)
     set.images.push_back(measured_image(std::move(its_runs), kept.at(name)));
-  std::stable_sort(set.images.begin(), set.images.end(), stands_before);
+  std::ranges::stable_sort(set.images, stands_before);
   add_times(set);
   return set;
 }

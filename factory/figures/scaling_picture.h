@@ -3,10 +3,36 @@
 
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "registry/scaling/outlook.h"
 
 namespace kiln {
+
+// Lines over a number that doubles, such as ranks, as SVG: one picture of several panels. Pure.
+
+struct ChartSeries {
+  std::string label;
+  std::vector<std::pair<double, double>> points;  // x ascends, and is over 0
+};
+
+struct LinePanel {
+  std::string title;         // with the unit
+  bool logarithmic = false;  // values over 0, else from 0 on
+  std::vector<ChartSeries> series;
+};
+
+// A series has one colour and one pattern of dashes in all panels: those of its label.
+struct LineChart {
+  std::string title;
+  std::vector<std::string> lines;  // below the title
+  std::string across;              // what x is
+  std::vector<LinePanel> panels;
+};
+
+// One <svg> element with its style inside, as bar_chart_svg() has it. The same chart gives the same bytes.
+std::string line_chart_svg(const LineChart& chart);
 
 // An SVG with a line for each kind of parallelism. A step that does not fit the memory is in the panel of the
 // memory only.

@@ -5,9 +5,8 @@
 #include <regex>
 
 #include "factory/base/effects.h"
+#include "factory/figures/chart_text.h"
 #include "factory/figures/figure_page.h"
-#include "factory/figures/panel_tables.h"
-#include "factory/figures/text_box.h"
 #include "figures/run_samples.h"
 #include "support/fake_effects.h"
 

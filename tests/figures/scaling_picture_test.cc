@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "factory/figures/line_chart.h"
-
 namespace kiln::testing {
 namespace {
 

@@ -1,6 +1,9 @@
-#include "factory/figures/text_box.h"
+#include "factory/figures/chart_text.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "factory/base/text.h"
 
@@ -8,6 +11,25 @@ namespace kiln {
 namespace {
 
 constexpr std::string_view kEllipsis = "…";
+
+// Blue, orange and bluish green of Okabe and Ito (Color Universal Design, 2008); of grey print they are a
+// dark, a light and a middle tone, and two of them have a pattern.
+constexpr std::string_view kChartStyle = R"(
+.chart text{font-family:system-ui,"DejaVu Sans",sans-serif;fill:#1a1a1a;stroke:#fff;stroke-width:3px;paint-order:stroke;stroke-linejoin:round}
+.chart .title{font-size:15px;font-weight:600}.chart .group{font-size:13px;font-weight:600}
+.chart .label{font-size:12.5px}.chart .soft{font-size:11px;fill:#555}.chart .mark{font-size:11px;font-weight:600}
+.chart .value{font-size:11px;font-weight:600}.chart .tick{font-size:11px;fill:#555;text-anchor:middle}
+.chart .tick.first{text-anchor:start}.chart .paper{fill:#fff}
+.chart .stock{fill:#0072b2}.chart .built{fill:#e69f00}.chart .compiled{fill:#009e73}
+.chart .marked{stroke:#1a1a1a;stroke-width:1.5;stroke-dasharray:4 3}
+.chart .line{stroke:#ddd}.chart .zero{stroke:#555}
+.chart .gap{fill:none;stroke:#777;stroke-dasharray:3 3}
+.chart .whisker{stroke:#000;stroke-width:1.5;fill:none}.chart .halo{stroke:#fff;stroke-width:4;fill:none}
+@media (prefers-color-scheme:dark){.chart text{fill:#eee;stroke:#16181d}.chart .soft,.chart .tick{fill:#bbb}
+.chart .paper{fill:#16181d}.chart .line{stroke:#3a3d44}.chart .zero{stroke:#bbb}.chart .gap{stroke:#999}
+.chart .stock{fill:#56b4e9}.chart .marked{stroke:#eee}}
+@media print{.chart text{fill:#1a1a1a;stroke:#fff}.chart .soft,.chart .tick{fill:#555}.chart .paper{fill:#fff}}
+)";
 
 // Of a character that begins with this byte, in parts of the font's size.
 double width_of(char first) {
@@ -50,6 +72,8 @@ std::string cut_short(std::string_view text, double width, double size) {
 
 }  // namespace
 
+std::string_view chart_style() { return kChartStyle; }
+
 double text_width(std::string_view text, double size) {
   double width = 0;
   for (std::size_t at = 0; at < text.size(); at += character_length(text, at))
@@ -70,6 +94,31 @@ std::vector<std::string> text_lines(std::string_view text, double width, double 
     rest = trimmed(rest.substr(length));
   }
   return broken;
+}
+
+namespace {
+
+std::string with_thousands(std::string digits) {
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+}  // namespace
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return "?";
+  if (value < 0) return "-" + number_text(-value);
+  if (value == 0) return "0";
+  if (value >= 999.95) return with_thousands(fmt::format("{:.0f}", value));
+  const int whole = static_cast<int>(std::floor(std::log10(value))) + 1;  // digits before the point
+  return fmt::format("{:.{}f}", value, std::clamp(4 - whole, 1, 9));
+}
+
+std::string ratio_text(double ratio) { return fmt::format("{:.{}f}", ratio, ratio < 9.995 ? 2 : 1); }
+
+std::string memory_text(double bytes) {
+  if (bytes <= 0) return "";
+  return bytes < 9.95e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
 }  // namespace kiln

@@ -18,4 +18,19 @@ double text_width(std::string_view text, double size);
 // out. REQUIRES: lines > 0.
 std::vector<std::string> text_lines(std::string_view text, double width, double size, std::size_t lines);
 
+// CSS of a chart, held to the elements of class "chart".
+std::string_view chart_style();
+
+// Numbers as figures and tables show them.
+
+// Four digits that count: 93.71, 220.6, 1,235, 0.01235. Whole numbers from 1,000 on have their thousands set
+// apart.
+std::string number_text(double value);
+
+// A ratio of times: "1.13", "0.71", "12.4".
+std::string ratio_text(double ratio);
+
+// Bytes as "512 MB"; "" for 0, which is what is not known.
+std::string memory_text(double bytes);
+
 }  // namespace kiln
