@@ -11,7 +11,7 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/pages/page_folder.h"
+#include "factory/pages/catalogue_pages.h"
 #include "factory/pages/state_pages.h"
 #include "factory/record/distinct_names.h"
 #include "factory/state/sif_folder.h"

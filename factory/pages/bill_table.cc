@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "factory/base/json.h"
+#include "factory/base/markup.h"
 #include "factory/base/text.h"
 #include "factory/pages/page_frame.h"
-#include "factory/pages/page_text.h"
 #include "factory/record/record_fields.h"
 
 namespace kiln {
@@ -40,7 +40,7 @@ std::string licence_table(LicenceCounts::const_iterator begin, LicenceCounts::co
   std::string rows;
   for (auto one = begin; one != end; ++one)
     rows += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td></tr>\n",
-                        one->first.empty() ? "not said" : page_text(one->first), one->second);
+                        one->first.empty() ? "not said" : markup_text(one->first), one->second);
   return wide_table("Licences, and how many packages name each", {"Licence", "Packages"}, rows);
 }
 
@@ -54,8 +54,7 @@ std::string licences_html(const std::vector<BillPackage>& packages) {
     if (named.empty()) ++counts[""];
   }
   LicenceCounts order(counts.begin(), counts.end());
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.second > b.second; });
   const auto first = order.begin() + std::min(std::ssize(order), kMostAtOnce);
   std::string html =
       fmt::format("<p>{}. A package may name several licences.</p>\n", counted(packages.size(), "package")) +
@@ -71,16 +70,17 @@ std::string licences_html(const std::vector<BillPackage>& packages) {
 std::string licence_cell(const std::string& expression) {
   constexpr std::size_t kMostShown = 60;
   if (expression.empty()) return "not said";
-  if (expression.size() <= kMostShown) return page_text(expression);
+  if (expression.size() <= kMostShown) return markup_text(expression);
   return fmt::format("<details><summary>{}</summary>{}</details>",
-                     counted(licences_in(expression).size(), "licence"), page_text(expression));
+                     counted(licences_in(expression).size(), "licence"), markup_text(expression));
 }
 
 std::string packages_html(const std::vector<BillPackage>& packages) {
   std::string rows;
   for (const BillPackage& package : packages)
-    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n", page_text(package.name),
-                        page_text(package.version), licence_cell(package.licence));
+    rows +=
+        fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n", markup_text(package.name),
+                    markup_text(package.version), licence_cell(package.licence));
   return fmt::format("<details><summary>All {}</summary>\n{}</details>\n",
                      counted(packages.size(), "package"),
                      wide_table("Packages", {"Package", "Version", "Licence"}, rows));
@@ -100,7 +100,7 @@ std::string of_definition(const std::string& provenance, const Use& use) {
     return definition ? use(*definition) : "";
   } catch (const Error& error) {
     return fmt::format("<p class=\"doubt\">The provenance could not be read: {}</p>\n",
-                       page_text(error.message()));
+                       markup_text(error.message()));
   }
 }
 
@@ -114,9 +114,9 @@ std::string flag_row(const JsonNode& flag) {
   return fmt::format(
       "<tr><th "
       "scope=\"row\"><code>{}</code></th><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-      page_text(text_at(flag, "variable")), page_text(text_at(flag, "value")),
-      page_text(text_at(flag, "compiler")), page_text(text_at(flag, "from")),
-      page_text(text_at(flag, "component")));
+      markup_text(text_at(flag, "variable")), markup_text(text_at(flag, "value")),
+      markup_text(text_at(flag, "compiler")), markup_text(text_at(flag, "from")),
+      markup_text(text_at(flag, "component")));
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ std::vector<std::string> licences_in(const std::string& expression) {
       licences.push_back(word);
     continues = with;
   }
-  std::sort(licences.begin(), licences.end());
+  std::ranges::sort(licences);
   licences.erase(std::unique(licences.begin(), licences.end()), licences.end());
   return licences;
 }
@@ -153,7 +153,7 @@ std::string bill_html(const std::string& spdx) {
     return licences_html(packages) + packages_html(packages);
   } catch (const Error& error) {
     return fmt::format("<p class=\"doubt\">The bill of materials could not be read: {}</p>\n",
-                       page_text(error.message()));
+                       markup_text(error.message()));
   }
 }
 
@@ -172,8 +172,8 @@ std::string steps_html(const std::string& provenance) {
     std::string rows;
     for (const JsonNode& step : internal_items(definition, "steps"))
       rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td><code>{}</code></td></tr>\n",
-                          page_text(text_at(step, "title")), page_text(text_at(step, "kind")),
-                          page_text(text_at(step, "key").substr(0, 12)));
+                          markup_text(text_at(step, "title")), markup_text(text_at(step, "kind")),
+                          markup_text(text_at(step, "key").substr(0, 12)));
     if (rows.empty()) return "";
     return fmt::format("<details><summary>The steps that made it</summary>\n{}</details>\n",
                        wide_table("Steps", {"Step", "Kind", "Key"}, rows));

@@ -8,7 +8,7 @@
 
 #include "factory/base/text.h"
 #include "factory/pages/bill_table.h"
-#include "factory/pages/page_text.h"
+#include "factory/pages/page_frame.h"
 #include "factory/pages/speed_table.h"
 #include "registry/select/gain.h"
 #include "registry/select/stock_words.h"
@@ -54,7 +54,7 @@ VersionList versions_of(const std::vector<IndexEntry>& entries) {
   for (const IndexEntry& entry : entries) known.try_emplace(entry.image.version.text(), entry.image.version);
   std::vector<Version> order;
   for (const auto& [text, version] : known) order.push_back(version);
-  std::stable_sort(order.begin(), order.end(), [](const Version& a, const Version& b) { return b < a; });
+  std::ranges::stable_sort(order, [](const Version& a, const Version& b) { return b < a; });
   VersionList list;
   for (const Version& version : order) {
     list.places[version.text()] = list.texts.size();
@@ -68,7 +68,7 @@ std::vector<std::size_t> catalogue_order(const std::vector<IndexEntry>& entries,
                                          const VersionList& versions) {
   std::vector<std::size_t> order(entries.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     const ImageRecord &one = entries[a].image, &other = entries[b].image;
     if (one.application != other.application) return one.application < other.application;
     return versions.places.at(one.version.text()) < versions.places.at(other.version.text());
@@ -143,7 +143,7 @@ int package_set(const ImageRecord& image, const PageSource& source, WordList& wo
   } catch (const Error&) {  // the page of the image says what is wrong with it
     return -1;
   }
-  std::sort(packages.begin(), packages.end());
+  std::ranges::sort(packages);
   packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
   const auto [set, is_new] = sets.try_emplace(words.numbers_of(packages), order.size());
   if (is_new) order.push_back(set->first);

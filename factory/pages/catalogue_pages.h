@@ -11,13 +11,16 @@
 //   assets/                     style, scripts, icon
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "factory/pages/page_names.h"
+#include "factory/base/effects.h"
+#include "factory/pages/page_frame.h"
 #include "factory/pages/page_source.h"
 #include "factory/pages/speed_table.h"
 
@@ -51,5 +54,19 @@ class CataloguePages {
   std::unordered_map<std::string, std::size_t> images_;  // path → number in content_.entries
   SpeedTable speeds_;
 };
+
+// All pages as a folder of files, which is there whole or not at all.
+
+// What was written.
+struct WrittenPages {
+  std::size_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Writes them into a private folder beside `folder` and puts it in its place in one step; an export that was
+// there goes. Killed before that, the old one stays as it was, and the next one takes away what is left. Does
+// not wait for the disk: it can be made again. Throws Error(usage) where `folder` is something else than an
+// export, Error(store) where it cannot be written, Error(interrupted).
+WrittenPages write_pages(const CataloguePages& pages, const std::filesystem::path& folder, FileSystem& files);
 
 }  // namespace kiln

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "factory/pages/page_names.h"
+#include "factory/pages/page_frame.h"
 #include "factory/pages/page_source.h"
 #include "factory/pages/speed_table.h"
 

@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "factory/base/digest.h"
 #include "factory/base/error.h"
+#include "factory/base/json_text.h"
+#include "factory/base/markup.h"
+#include "factory/base/text.h"
 #include "factory/distribution/base64.h"
-#include "factory/pages/page_names.h"
-#include "factory/pages/page_text.h"
 
 namespace kiln {
 namespace {
@@ -33,7 +35,7 @@ std::string head_of(const PageFrame& frame, const std::string& up) {
       "<meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\n"
       "<title>{}</title>\n<link rel=\"icon\" type=\"image/svg+xml\" href=\"{}assets/icon.svg\">\n"
       "<link rel=\"stylesheet\" href=\"{}assets/pages.css\">\n",
-      fmt::format(fmt::runtime(kPolicy), frame.asks ? "'self'" : "'none'"), page_text(frame.title), up, up);
+      fmt::format(fmt::runtime(kPolicy), frame.asks ? "'self'" : "'none'"), markup_text(frame.title), up, up);
   for (const std::string& script : frame.scripts)
     html += fmt::format("<script src=\"{}{}\" defer></script>\n", up, script);
   return html + "</head>\n";
@@ -55,7 +57,7 @@ std::string foot_of(const PageContent& content, const std::string& up) {
   std::string from = "Nothing was published yet.";
   for (const Snapshot& snapshot : content.snapshots)
     if (snapshot.number == content.snapshot)
-      from = fmt::format("Snapshot {} of {}{}.", snapshot.number, page_text(snapshot.created),
+      from = fmt::format("Snapshot {} of {}{}.", snapshot.number, markup_text(snapshot.created),
                          snapshot.current ? "" : ", which is not the current one");
   return fmt::format("<footer><p>{} <a href=\"{}images.html\">All images as a list</a></p></footer>\n", from,
                      up);
@@ -106,7 +108,7 @@ std::string section(std::string_view id, std::string_view title, const std::stri
 std::string copy_block(const std::string& label, const std::string& text) {
   return fmt::format(
       "<figure class=\"copy\"><figcaption>{}</figcaption><pre><code>{}</code></pre></figure>\n", label,
-      page_text(text));
+      markup_text(text));
 }
 
 std::string wide_table(const std::string& caption, const std::vector<std::string>& head,
@@ -117,6 +119,59 @@ std::string wide_table(const std::string& caption, const std::vector<std::string
       caption);
   for (const std::string& cell : head) html += fmt::format("<th scope=\"col\">{}</th>", cell);
   return html + "</tr></thead>\n<tbody>\n" + rows + "</tbody></table></div>\n";
+}
+
+namespace {
+
+constexpr std::size_t kMostWord = 120;  // bytes; file systems have 255, and the ending comes behind
+constexpr std::size_t kMostKept = 48;   // of a name that is not a word
+
+bool is_plain(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '.' || c == '_' || c == '-'; }
+
+}  // namespace
+
+std::string file_word(std::string_view name) {
+  const bool is_word = !name.empty() && name.size() <= kMostWord && name.front() != '.' &&
+                       name.front() != '-' && std::ranges::all_of(name, is_plain);
+  if (is_word) return std::string(name);
+  std::string kept;
+  for (char c : name.substr(0, kMostKept)) kept += is_plain(lower_case(c)) ? lower_case(c) : '_';
+  if (kept.empty() || kept.front() == '.' || kept.front() == '-') kept.insert(0, "_");
+  return kept + "~" + Digest::of(name).hex().substr(0, 12);
+}
+
+std::string image_path(const ImageRecord& image) {
+  if (image.external()) return fmt::format("mappings/{}.html", file_word(image.code));
+  return fmt::format("images/{}/{}.html", file_word(image.repository), file_word(image.tag));
+}
+
+std::string night_path(std::string_view matrix, std::int64_t number) {
+  return fmt::format("nights/{}/{}.html", file_word(matrix), number);
+}
+
+std::string way_up(std::string_view path) {
+  std::string up;
+  for (char c : path)
+    if (c == '/') up += "../";
+  return up;
+}
+
+PageNames::PageNames(const std::vector<IndexEntry>& entries) {
+  for (const IndexEntry& entry : entries) names_.add(entry.image);
+}
+
+std::string script_text(std::string_view text) {
+  std::string json;
+  append_json(json, without_controls(text));
+  std::string script;
+  script.reserve(json.size());
+  for (char c : json) {
+    if (c == '<' || c == '>' || c == '&')
+      script += fmt::format("\\u{:04x}", c);
+    else
+      script += c;
+  }
+  return script;
 }
 
 }  // namespace kiln

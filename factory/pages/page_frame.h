@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "factory/pages/page_source.h"
+#include "factory/record/distinct_names.h"
+#include "registry/index/index.h"
 
 namespace kiln {
 
@@ -36,5 +38,32 @@ std::string copy_block(const std::string& label, const std::string& text);
 // A <table> that scrolls by itself where it is too wide. `caption` is read aloud, the head is markup.
 std::string wide_table(const std::string& caption, const std::vector<std::string>& head,
                        const std::string& rows);
+
+// What pages are called, and what images are called on them. Pure.
+
+// A name as one part of a path that every file system and every URL takes as it is: the name itself where it
+// is of [a-z0-9._-], else what is left of it, "~" and twelve digits of its SHA-256, so that no two names
+// share a file, not even where upper case is lower case.
+std::string file_word(std::string_view name);
+
+// "images/pytorch/2.6.0-distro-x86_64.html"; "mappings/<code>.html" of a mapping.
+std::string image_path(const ImageRecord& image);
+std::string night_path(std::string_view matrix, std::int64_t number);
+
+// From a page at `path` up to the folder of all: "../../", "" for index.html.
+std::string way_up(std::string_view path);
+
+// What an image is called among these: several mappings may have one reference.
+class PageNames {
+ public:
+  explicit PageNames(const std::vector<IndexEntry>& entries);
+  std::string operator()(const ImageRecord& image) const { return names_(image); }
+
+ private:
+  DistinctNames names_;
+};
+
+// without_controls() as a string of JavaScript, in quotes: it ends no script and no line, wherever it stands.
+std::string script_text(std::string_view text);
 
 }  // namespace kiln

@@ -27,8 +27,8 @@ struct GpuWords {
 
 GpuWords gpu_words(const ImageRecord& image) {
   const auto is_for = [&](std::string_view vendor) {
-    return std::any_of(image.accelerators.begin(), image.accelerators.end(),
-                       [&](const std::string& one) { return one.starts_with(vendor); });
+    return std::ranges::any_of(image.accelerators,
+                               [&](const std::string& one) { return one.starts_with(vendor); });
   };
   if (is_for("nvidia"))
     return {" --nv", " --device nvidia.com/gpu=all", " --gpus all", " --gpus=1",
@@ -41,10 +41,9 @@ GpuWords gpu_words(const ImageRecord& image) {
 
 // What a reference may be made of (distribution/reference); anything else is somebody's mistake, or a trick.
 bool is_plain_reference(std::string_view text) {
-  return !text.empty() && is_letter_or_digit(text.front()) &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return is_letter_or_digit(c) || std::string_view("._-/:@").find(c) != std::string_view::npos;
-         });
+  return !text.empty() && is_letter_or_digit(text.front()) && std::ranges::all_of(text, [](char c) {
+    return is_letter_or_digit(c) || std::string_view("._-/:@").find(c) != std::string_view::npos;
+  });
 }
 
 // The first part of a reference is a registry where it has a point or a colon, or is localhost.

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "factory/base/markup.h"
 #include "factory/base/text.h"
 #include "factory/pages/page_frame.h"
-#include "factory/pages/page_text.h"
 #include "registry/select/comparable.h"
 #include "registry/select/gain.h"
 
@@ -44,7 +44,7 @@ struct SpeedRow {
 };
 
 std::string row_html(const SpeedRow& row, double most, const PageNames& names) {
-  const std::string name = page_text(names(row.entry->image)), doubt = doubt_about(*row.speed);
+  const std::string name = markup_text(names(row.entry->image)), doubt = doubt_about(*row.speed);
   return fmt::format(
       "<tr{}><th scope=\"row\">{}</th><td class=\"plot\">{}</td><td class=\"number\">{}</td><td "
       "class=\"number\">{} to {}</td><td>{}</td><td class=\"number\">{}</td><td><span "
@@ -53,8 +53,9 @@ std::string row_html(const SpeedRow& row, double most, const PageNames& names) {
       row.own ? fmt::format("<bdi>{}</bdi> <span class=\"badge\">this image</span>", name)
               : fmt::format("<a href=\"{}{}\"><bdi>{}</bdi></a>", row.up, image_path(row.entry->image), name),
       bar_svg(*row.speed, most, row.own), number_words(row.speed->median), number_words(row.speed->low),
-      number_words(row.speed->high), row.gain, row.speed->samples, page_text(row.speed->taken.substr(0, 10)),
-      doubt.empty() ? "" : fmt::format("<br><span class=\"doubt\">{}</span>", page_text(doubt)));
+      number_words(row.speed->high), row.gain, row.speed->samples,
+      markup_text(row.speed->taken.substr(0, 10)),
+      doubt.empty() ? "" : fmt::format("<br><span class=\"doubt\">{}</span>", markup_text(doubt)));
 }
 
 // The fastest, and the image itself wherever it stands.
@@ -100,12 +101,12 @@ std::string place_html(const SpeedPlace& place, const std::vector<SpeedRow>& row
   const std::string better = direction == Direction::more   ? ", more is better"
                              : direction == Direction::less ? ", less is better"
                                                             : "";
-  std::string html = fmt::format("<h3>{}, {}{}</h3>\n<p class=\"soft\">{}</p>\n", page_text(place.workload),
-                                 page_text(place.unit), better, page_text(place.host));
+  std::string html = fmt::format("<h3>{}, {}{}</h3>\n<p class=\"soft\">{}</p>\n", markup_text(place.workload),
+                                 markup_text(place.unit), better, markup_text(place.host));
   html += over_stock_html(rows);
   html += wide_table(
-      fmt::format("Speeds of {} on {}", page_text(place.workload), page_text(place.host)),
-      {"Image", "<span class=\"unseen\">Picture</span>", fmt::format("Median, {}", page_text(place.unit)),
+      fmt::format("Speeds of {} on {}", markup_text(place.workload), markup_text(place.host)),
+      {"Image", "<span class=\"unseen\">Picture</span>", fmt::format("Median, {}", markup_text(place.unit)),
        "Quartiles", "Against this image", "Samples", "Taken"},
       body);
   if (all > rows.size())
@@ -136,9 +137,8 @@ SpeedTable::SpeedTable(const std::vector<IndexEntry>& entries) {
   for (auto& [place, numbers] : places_) {
     std::map<std::size_t, const Measurement*> speeds;
     for (std::size_t number : numbers) speeds[number] = latest_speeds(entries[number]).at(place);
-    std::stable_sort(numbers.begin(), numbers.end(), [&speeds](std::size_t a, std::size_t b) {
-      return is_faster(*speeds.at(a), *speeds.at(b));
-    });
+    std::ranges::stable_sort(
+        numbers, [&speeds](std::size_t a, std::size_t b) { return is_faster(*speeds.at(a), *speeds.at(b)); });
   }
 }
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "factory/pages/page_names.h"
+#include "factory/pages/page_frame.h"
 #include "registry/index/index.h"
 
 namespace kiln {

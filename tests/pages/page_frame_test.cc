@@ -1,9 +1,10 @@
-#include "factory/pages/page_names.h"
+#include "factory/pages/page_frame.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "factory/base/markup.h"
 #include "pages/page_samples.h"
 
 namespace kiln {
@@ -55,6 +56,19 @@ TEST(PageNames, MappingsOfOneReferenceShowTheirCodes) {
   const PageNames names(entries);
   EXPECT_EQ(names(entries[0].image), "docker://a/b:1 (one)");
   EXPECT_EQ(names(entries[2].image), "docker://c/d:1");
+}
+
+TEST(PageText, LeavesNothingThatMarkupWouldTakeForItsOwn) {
+  EXPECT_EQ(markup_text("</script><b a=\"1\" c='2'>&"),
+            "&lt;/script&gt;&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;");
+}
+
+TEST(PageText, ShowsWhatHasNoShape) { EXPECT_EQ(markup_text("\u202Egnp.exe<"), "[U+202E]gnp.exe&lt;"); }
+
+TEST(PageText, AStringOfAScriptEndsNoScript) {
+  EXPECT_EQ(script_text("</script>"), "\"\\u003c/script\\u003e\"");
+  EXPECT_EQ(script_text("<!--&\"\\"), "\"\\u003c!--\\u0026\\\"\\\\\"");
+  EXPECT_EQ(script_text("\u2028"), "\"[U+2028]\"");
 }
 
 }  // namespace
