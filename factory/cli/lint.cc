@@ -13,7 +13,6 @@
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
 #include "factory/lint/facts.h"
-#include "factory/lint/fix.h"
 #include "factory/lint/output.h"
 
 namespace kiln {

@@ -6,7 +6,7 @@
 
 #include "factory/engine/architecture.h"
 #include "factory/run/offline.h"
-#include "factory/source/requirements_file.h"
+#include "factory/source/pip_words.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include "factory/base/text.h"
 #include "factory/distribution/base64.h"
 #include "factory/fetch/web_file.h"
-#include "factory/source/requirements_file.h"
+#include "factory/source/pip_words.h"
 
 namespace kiln {
 namespace {

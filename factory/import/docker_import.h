@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/import/legacy_bases.h"
 #include "factory/import/legacy_image.h"
 #include "factory/import/legacy_script.h"
-#include "factory/import/legacy_values.h"
 
 namespace kiln {
 

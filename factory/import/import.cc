@@ -10,11 +10,10 @@
 #include "factory/base/memory_files.h"
 #include "factory/base/text.h"
 #include "factory/import/import_parts.h"
-#include "factory/import/legacy_local_image.h"
-#include "factory/import/own_output.h"
-#include "factory/import/twin_pairs.h"
+#include "factory/import/imported_files.h"
+#include "factory/import/legacy_bases.h"
 #include "factory/plan/build_plan.h"
-#include "factory/source/file_names.h"
+#include "factory/source/source_file.h"
 
 namespace kiln {
 namespace {
@@ -95,8 +94,7 @@ Import FolderImport::run() {
     out_.notes.insert(out_.notes.end(), one.legacy.notes.begin(), one.legacy.notes.end());
   }
   auto order = [](const ImportNote& note) { return std::tie(note.file, note.line, note.rule, note.text); };
-  std::sort(out_.notes.begin(), out_.notes.end(),
-            [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  std::ranges::sort(out_.notes, {}, order);
   out_.notes.erase(std::unique(out_.notes.begin(), out_.notes.end()), out_.notes.end());
   prove();
   return std::move(out_);

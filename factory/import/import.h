@@ -12,7 +12,7 @@
 #include "factory/base/json.h"
 #include "factory/recipe/matrix.h"
 #include "factory/resolve/resolve.h"
-#include "factory/source/source_text.h"
+#include "factory/source/source_file.h"
 
 namespace kiln {
 

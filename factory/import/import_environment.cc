@@ -45,7 +45,7 @@ std::map<Key, Environment> share(const std::vector<ImportCell>& cells, std::vect
 // "env-tf-xla-flags", after its first variable.
 std::string library_name(const Environment& environment, const std::map<std::string, Environment>& taken) {
   std::string name = "env-" + lower_case(environment.begin()->first);
-  std::replace(name.begin(), name.end(), '_', '-');
+  std::ranges::replace(name, '_', '-');
   std::string unique = name;
   for (int number = 2; taken.contains(unique); ++number) unique = fmt::format("{}-{}", name, number);
   return unique;
@@ -68,8 +68,8 @@ ImportEnvironments share_environments(std::vector<ImportCell>& cells) {
   });
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (left[i].empty()) continue;
-    auto known = std::find_if(out.of_library.begin(), out.of_library.end(),
-                              [&](const auto& pair) { return pair.second == left[i]; });
+    auto known =
+        std::ranges::find_if(out.of_library, [&](const auto& pair) { return pair.second == left[i]; });
     cells[i].library = known == out.of_library.end() ? library_name(left[i], out.of_library) : known->first;
     out.of_library[cells[i].library] = left[i];
   }

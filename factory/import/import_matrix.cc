@@ -38,8 +38,7 @@ class GroupWriter {
 GroupWriter::GroupWriter(std::string name, const std::vector<const ImportCell*>& cells)
     : name_(std::move(name)) {
   for (const char* axis : kAxes) {
-    bool used = std::any_of(cells.begin(), cells.end(),
-                            [&](const ImportCell* one) { return one->axes().contains(axis); });
+    bool used = std::ranges::any_of(cells, [&](const ImportCell* one) { return one->axes().contains(axis); });
     if (used) axes_.emplace_back(axis);
   }
   values_.resize(axes_.size());
@@ -48,7 +47,7 @@ GroupWriter::GroupWriter(std::string name, const std::vector<const ImportCell*>&
     Cell cell;
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       std::string value = values.contains(axes_[i]) ? values[axes_[i]] : "none";
-      auto known = std::find(values_[i].begin(), values_[i].end(), value);
+      auto known = std::ranges::find(values_[i], value);
       cell.push_back(static_cast<std::size_t>(known - values_[i].begin()));
       if (known == values_[i].end()) values_[i].push_back(value);
     }

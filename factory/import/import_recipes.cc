@@ -231,7 +231,7 @@ void RecipeWriter::write_framework(const std::string& name, const Cells& cells) 
     json["methods"][method_name] = method(folder, method_name, own, by);
     std::set<std::string> parameters = flags_read_by(own);
     if (method_name == "source" && !parameters.empty()) json["methods"][method_name]["optimised"] = true;
-    if (std::any_of(own.begin(), own.end(), [](const ImportCell* one) { return has_commands(*one); }))
+    if (std::ranges::any_of(own, [](const ImportCell* one) { return has_commands(*one); }))
       for (const Dimension& dimension : by) parameters.insert(dimension.parameter);
     for (std::size_t i = 1; i < for_test.size(); ++i) parameters.insert(for_test[i].parameter);
     if (!parameters.empty()) json["methods"][method_name]["parameters"] = parameters;
@@ -322,8 +322,8 @@ Ordered RecipeWriter::method(const std::string& folder, const std::string& name,
 }
 
 bool RecipeWriter::tests_differ(const Cells& cells) {
-  return std::any_of(cells.begin(), cells.end(),
-                     [&](const ImportCell* one) { return one->legacy.test != cells[0]->legacy.test; });
+  return std::ranges::any_of(
+      cells, [&](const ImportCell* one) { return one->legacy.test != cells[0]->legacy.test; });
 }
 
 void RecipeWriter::write_test(const std::string& folder, const Cells& cells, const Dimensions& by,

@@ -6,12 +6,10 @@
 #include "factory/base/quote.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
+#include "factory/import/legacy_bases.h"
 #include "factory/import/legacy_image.h"
-#include "factory/import/legacy_local_image.h"
 #include "factory/import/legacy_names.h"
-#include "factory/import/legacy_post.h"
 #include "factory/import/legacy_script.h"
-#include "factory/import/legacy_values.h"
 #include "factory/oci/documents.h"
 
 namespace kiln {
@@ -133,7 +131,7 @@ void DefinitionImport::start_from_local(const HeaderField& from) {
 LegacyImage DefinitionImport::read_parent(const std::string& maker, const HeaderField& from) const {
   std::vector<std::string> way = way_;
   way.push_back(image_.path);
-  if (std::find(way.begin(), way.end(), maker) != way.end())
+  if (std::ranges::find(way, maker) != way.end())
     refuse_at(
         image_.path, from.place,
         fmt::format("local images start from each other in a circle: {} → {}", fmt::join(way, " → "), maker),

@@ -6,11 +6,10 @@
 #include "factory/base/quote.h"
 #include "factory/base/reading.h"
 #include "factory/import/docker_import.h"
+#include "factory/import/legacy_bases.h"
 #include "factory/import/legacy_image.h"
-#include "factory/import/legacy_local_image.h"
 #include "factory/import/legacy_names.h"
 #include "factory/import/legacy_script.h"
-#include "factory/import/legacy_values.h"
 #include "factory/oci/documents.h"
 
 namespace kiln {
@@ -34,7 +33,7 @@ std::vector<std::size_t> DockerfileImport::chain(std::size_t stage) const {
   std::vector<std::size_t> stages = {stage};
   while (auto from = file_.stage_named(file_.stages[stages.back()].base, stages.back()))
     stages.push_back(*from);
-  std::reverse(stages.begin(), stages.end());
+  std::ranges::reverse(stages);
   return stages;
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "factory/import/legacy_bases.h"
 #include "factory/import/legacy_image.h"
-#include "factory/import/legacy_local_image.h"
 
 namespace kiln {
 namespace {
@@ -38,7 +38,7 @@ class Drift {
     compare("environment", docker_.environment, definition_.environment, true);
     // What is exported while building counts where both say something.
     compare("setting", docker_.facts.settings, definition_.facts.settings, false);
-    std::sort(out_.begin(), out_.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(out_, [](const auto& a, const auto& b) {
       return std::tie(a.line, a.other_line, a.what) < std::tie(b.line, b.other_line, b.what);
     });
     return std::move(out_);

@@ -7,10 +7,9 @@
 
 #include "factory/base/text.h"
 #include "factory/import/legacy_image.h"
-#include "factory/import/legacy_target.h"
+#include "factory/import/legacy_pins.h"
 #include "factory/recipe/native_flag.h"
 #include "factory/source/pip_words.h"
-#include "factory/source/requirements_file.h"
 
 namespace kiln {
 namespace {
@@ -120,8 +119,7 @@ void FactReader::run(std::string tool, Words words) {
     tool = "pip";
   }
   auto has = [&](std::string_view word) {
-    return std::any_of(words.begin(), words.end(),
-                       [&](const ShellToken& token) { return token.text == word; });
+    return std::ranges::any_of(words, [&](const ShellToken& token) { return token.text == word; });
   };
   if (tool == "export") return set(words, 1);
   if (is_pip(tool)) return pip(words);

@@ -10,7 +10,6 @@
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/import/legacy_pins.h"
-#include "factory/import/legacy_target.h"
 #include "factory/recipe/recipe.h"
 #include "factory/recipe/target.h"
 
@@ -186,9 +185,8 @@ std::optional<CellReader::Found> CellReader::in_wheels() const {
 bool CellReader::says_something_else(const std::string& word) const {
   const std::vector<std::string>& compilers = options_.compilers;
   const std::size_t from = word.starts_with('v') ? 1 : 0;
-  return !meaning(kMethods, word).empty() ||
-         std::find(compilers.begin(), compilers.end(), word) != compilers.end() || word == "cpu" ||
-         word == "latest" || is_gpu_word(word) ||
+  return !meaning(kMethods, word).empty() || std::ranges::find(compilers, word) != compilers.end() ||
+         word == "cpu" || word == "latest" || is_gpu_word(word) ||
          (word.size() > from && word.find_first_not_of("0123456789.", from) == std::string::npos);
 }
 
@@ -256,7 +254,7 @@ std::string CellReader::compiler() const {
   for (const std::string& word : words_) {
     std::string name = meaning(kCompilers, word);
     if (name.empty()) name = word;
-    if (std::find(known.begin(), known.end(), name) != known.end()) return name;
+    if (std::ranges::find(known, name) != known.end()) return name;
   }
   return "";
 }
@@ -278,14 +276,14 @@ std::string CellReader::method() const {
 }
 
 bool CellReader::for_gpu() const {
-  if (std::any_of(words_.begin(), words_.end(), is_gpu_word)) return true;
+  if (std::ranges::any_of(words_, is_gpu_word)) return true;
   for (const std::string& word : words_)
     if (word == "cpu") return false;
   std::string base = lower_case(image_.base.value);
   for (const char* word : {"cuda", "gpu", "rocm", "nvcr.io/nvidia/", "l4t-"})
     if (base.find(word) != std::string::npos) return true;
-  return std::any_of(image_.facts.pip.begin(), image_.facts.pip.end(),
-                     [](const auto& package) { return package.first.ends_with("-gpu"); });
+  return std::ranges::any_of(image_.facts.pip,
+                             [](const auto& package) { return package.first.ends_with("-gpu"); });
 }
 
 // "6.1", "6.1;7.0+PTX", "gfx906,gfx90a".
@@ -306,11 +304,10 @@ void CellReader::accelerators(const std::string& value) {
       continue;
     }
     if (c == '.') continue;
-    bool nvidia = word.size() >= 2 && word.size() <= 3 && std::all_of(word.begin(), word.end(), is_digit);
+    bool nvidia = word.size() >= 2 && word.size() <= 3 && std::ranges::all_of(word, is_digit);
     std::string name = nvidia ? "nvidia:sm_" + word : word.starts_with("gfx") ? "amd:" + word : "";
     if (!name.empty() && !is_target(name)) name.clear();
-    if (!name.empty() &&
-        std::find(cell_.accelerators.begin(), cell_.accelerators.end(), name) == cell_.accelerators.end())
+    if (!name.empty() && std::ranges::find(cell_.accelerators, name) == cell_.accelerators.end())
       cell_.accelerators.push_back(name);
     word.clear();
   }

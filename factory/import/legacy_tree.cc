@@ -12,8 +12,8 @@
 #include "factory/import/legacy_names.h"
 #include "factory/recipe/native_flag.h"
 #include "factory/recipe/parameters.h"
-#include "factory/source/file_names.h"
 #include "factory/source/secret_words.h"
+#include "factory/source/source_file.h"
 
 namespace kiln {
 namespace {
@@ -114,7 +114,7 @@ bool is_recipe_path(std::string_view path) {
     std::string name = part.string();
     bool plain =
         !name.empty() && name != "." && name != ".." && name[0] != '-' &&
-        std::all_of(name.begin(), name.end(), [](char c) {
+        std::ranges::all_of(name, [](char c) {
           return is_letter_or_digit(c) || std::string_view("_.+-@").find(c) != std::string_view::npos;
         });
     if (!plain) return false;
@@ -128,7 +128,7 @@ void LegacyImage::set_environment(const std::string& name, const std::string& va
     return note(line, "build-environment",
                 "DEBIAN_FRONTEND: kiln sets it while it builds, and not in the image");
   if (value.find(kRedacted) != std::string::npos) return;  // noted where it was taken out
-  bool one_line = std::none_of(value.begin(), value.end(), is_control);
+  bool one_line = std::ranges::none_of(value, is_control);
   if (!one_line)
     return note(line, "environment", fmt::format("the value of {} is no single line of text", name));
   std::string native = native_flag(value);
@@ -145,7 +145,7 @@ void LegacyImage::set_environment(const std::string& name, const std::string& va
 LegacyTree find_definitions(const FileSystem& files, const fs::path& root) {
   LegacyTree tree{files, root, {}, {}, {}};
   find_in(tree, "", 0);
-  std::sort(tree.paths.begin(), tree.paths.end());
+  std::ranges::sort(tree.paths);
   std::set<std::string> taken;
   std::map<std::string, int> numbers;
   for (const std::string& path : tree.paths) {

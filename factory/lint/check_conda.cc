@@ -15,7 +15,7 @@ bool is_environment(const Call& call) {
 }
 
 bool conda_answers(const Call& call, const ScriptUnit& unit, const ShellCommand& command) {
-  const bool yes = std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellToken* word) {
+  const bool yes = std::ranges::any_of(call.arguments, [](const ShellToken* word) {
     const std::string& text = word->text;
     return text == "--yes" || (text.starts_with('-') && !text.starts_with("--") && text.size() < 5 &&
                                text.find('y') != std::string::npos);
@@ -24,7 +24,7 @@ bool conda_answers(const Call& call, const ScriptUnit& unit, const ShellCommand&
       unit.mentions("always_yes"))
     return true;
   const auto& commands = unit.shell.commands;
-  return std::any_of(commands.begin(), commands.end(), [&](const ShellCommand& other) {
+  return std::ranges::any_of(commands, [&](const ShellCommand& other) {
     const std::string feeder = call_of(other).program;
     return other.pipeline == command.pipeline && (feeder == "yes" || feeder == "echo");
   });
@@ -33,7 +33,7 @@ bool conda_answers(const Call& call, const ScriptUnit& unit, const ShellCommand&
 // `rm -rf /opt/conda/pkgs`, and `find /opt/conda/pkgs … -delete`.
 bool removes_packages(const Call& call) {
   const bool removes = call.program == "rm" || (call.program == "find" && call.has("-delete"));
-  return removes && std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellToken* word) {
+  return removes && std::ranges::any_of(call.arguments, [](const ShellToken* word) {
            return word->text.find("pkgs") != std::string::npos ||
                   word->text.find("CONDA_PKGS_DIRS") != std::string::npos;
          });

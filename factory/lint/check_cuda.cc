@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/lint/check_cells.h"
-#include "factory/lint/cuda_limits.h"
+#include "factory/lint/release_facts.h"
 
 namespace kiln::lint {
 namespace {
@@ -80,8 +80,8 @@ std::string fact(const Laid& laid, const std::string& name) {
 void check_host_compilers(const Cell& cell, const CellInput& input, CellReport& report) {
   for (const Stage& stage : cell.spec->stages) {
     const std::vector<Laid> laid = laid_in(stage, input.recipes);
-    auto toolkit = std::find_if(laid.begin(), laid.end(),
-                                [](const Laid& one) { return is_cuda_version(fact(one, "cuda")); });
+    auto toolkit =
+        std::ranges::find_if(laid, [](const Laid& one) { return is_cuda_version(fact(one, "cuda")); });
     if (toolkit == laid.end()) continue;
     for (const Laid& one : laid) {
       const std::string version = fact(one, "compiler_version");

@@ -39,7 +39,7 @@ bool is_shell_body(const DockerInstruction& run) {
 
 // SHELL ["/bin/bash", "-euo", "pipefail", "-c"].
 bool starts_with_errexit(const std::vector<DockerWord>& shell) {
-  return std::any_of(shell.begin(), shell.end(), [](const DockerWord& word) {
+  return std::ranges::any_of(shell, [](const DockerWord& word) {
     const bool letters = word.text.starts_with('-') && !word.text.starts_with("--");
     return word.text == "errexit" || (letters && word.text.find('e') != std::string::npos);
   });

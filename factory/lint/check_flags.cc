@@ -30,9 +30,9 @@ bool only_reads(const Call& call) { return call.program == "sed" || call.program
 
 bool mentions_word(const ScriptUnit& unit, std::string_view name) {
   const auto& commands = unit.shell.commands;
-  return std::any_of(commands.begin(), commands.end(), [&](const ShellCommand& command) {
-    return std::any_of(command.words.begin(), command.words.end(),
-                       [&](const ShellToken& word) { return word.text.find(name) != std::string::npos; });
+  return std::ranges::any_of(commands, [&](const ShellCommand& command) {
+    return std::ranges::any_of(
+        command.words, [&](const ShellToken& word) { return word.text.find(name) != std::string::npos; });
   });
 }
 

@@ -8,13 +8,87 @@
 #include "factory/lint/check_script.h"
 
 namespace kiln::lint {
+
+// State that ends with its shell.
+
+namespace {
+
+// What the command changes in its own shell and nowhere else; "" for other commands.
+std::string state_of(const ShellCommand& command, ScriptPlace place) {
+  const Call call = call_of(command);
+  if (call.program == "export" || call.program == "alias" || call.program == "cd") return call.program;
+  bool alone = place == ScriptPlace::run || place == ScriptPlace::run_dropped;
+  if (alone && (call.program == "source" || call.program == ".")) return call.program;
+  if (call.program == "conda" && call.has("activate")) return "conda activate";
+  if (alone && call.program.empty() && !command.words.empty()) return "an assignment";
+  return "";
+}
+
+void check_last_commands(const ScriptUnit& unit, Report& report) {
+  const auto& commands = unit.shell.commands;
+  for (auto command = commands.rbegin(); command != commands.rend(); ++command) {
+    if (command->in_substitution) continue;
+    if (command->depth > 0) return;
+    std::string state = state_of(*command, unit.place);
+    if (state.empty()) return;
+    add(report, "KL001", unit, *command, command->span,
+        fmt::format("{} has no effect: its shell ends here",
+                    state == "an assignment" ? state : "`" + state + "`"));
+  }
+}
+
+bool is_profile(std::string_view path) {
+  static constexpr std::array<std::string_view, 6> kExact = {"/etc/profile",     "/etc/bash.bashrc",
+                                                             "/etc/environment", "/etc/bashrc",
+                                                             "/root/.bashrc",    "/root/.profile"};
+  if (path.starts_with("/etc/profile.d/")) return true;
+  if (std::ranges::find(kExact, path) != kExact.end()) return true;
+  bool home = path.starts_with("~/") || path.starts_with("$HOME/") || path.starts_with("${HOME}/") ||
+              path.starts_with("/home/");
+  return home &&
+         (path.ends_with("/.bashrc") || path.ends_with("/.profile") || path.ends_with("/.bash_profile"));
+}
+
+// Read by the same script, further down.
+bool is_sourced_behind(std::string_view path, const ShellCommand& command, const ScriptUnit& unit) {
+  const auto& commands = unit.shell.commands;
+  return std::ranges::any_of(commands, [&](const ShellCommand& other) {
+    const Call call = call_of(other);
+    return other.span.begin > command.span.begin && (call.program == "source" || call.program == ".") &&
+           call.has(path);
+  });
+}
+
+void check_profile(const ShellToken& path, const ScriptUnit& unit, const ShellCommand& command,
+                   Report& report) {
+  if (is_profile(path.text) && !is_sourced_behind(path.text, command, unit))
+    add(report, "KL002", unit, command, path.span, fmt::format("no step and no program reads {}", path.text));
+}
+
+void check_profiles(const ScriptUnit& unit, Report& report) {
+  for (const ShellCommand& command : unit.shell.commands) {
+    for (const ShellRedirect& redirect : command.redirects)
+      if (redirect.sign.starts_with('>')) check_profile(redirect.target, unit, command, report);
+    const Call call = call_of(command);
+    if (call.program != "tee") continue;
+    for (const ShellToken* word : call.arguments) check_profile(*word, unit, command, report);
+  }
+}
+
+}  // namespace
+
+void check_state(const ScriptUnit& unit, Report& report) {
+  if (unit.place == ScriptPlace::environment) return;
+  if (unit.place != ScriptPlace::other && !unit.is_sourced) check_last_commands(unit, report);
+  check_profiles(unit, report);
+}
+
 namespace {
 
 void check_sudo(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
   if (!call_of(command).sudo) return;
   const auto& words = command.words;
-  auto sudo = std::find_if(words.begin(), words.end(),
-                           [](const ShellToken& word) { return word.text.ends_with("sudo"); });
+  auto sudo = std::ranges::find_if(words, [](const ShellToken& word) { return word.text.ends_with("sudo"); });
   Finding& finding = add(report, "KL075", unit, command, sudo->span, "this step is root already");
   bool plain = sudo + 1 != words.end() && !(sudo + 1)->text.starts_with('-');
   if (in_recipe(unit.place) && plain) finding.fix = {{{sudo->span.begin, (sudo + 1)->span.begin}, ""}};
@@ -23,7 +97,7 @@ void check_sudo(const ScriptUnit& unit, const ShellCommand& command, Report& rep
 bool opens_to_all(std::string_view mode) {
   static constexpr std::array<std::string_view, 9> kModes = {"777", "0777", "666",   "0666",   "a+rwx",
                                                              "a+w", "o+w",  "a=rwx", "ugo+rwx"};
-  return std::find(kModes.begin(), kModes.end(), mode) != kModes.end();
+  return std::ranges::find(kModes, mode) != kModes.end();
 }
 
 void check_modes(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
@@ -51,7 +125,7 @@ void check_answers(const ScriptUnit& unit, const ShellCommand& command, Report& 
     return other.pipeline == command.pipeline && (its == "yes" || its == "echo" || its == "printf");
   };
   const auto& commands = unit.shell.commands;
-  auto feeder = std::find_if(commands.begin(), commands.end(), feeds);
+  auto feeder = std::ranges::find_if(commands, feeds);
   if (feeder != commands.end())
     add(report, "KL034", unit, command, command.span,
         fmt::format("{} answers {}'s questions by their order", call_of(*feeder).program, program));
@@ -63,9 +137,9 @@ void check_stub(const ScriptUnit& unit, const ShellCommand& command, Report& rep
   const Call call = call_of(command);
   bool places =
       call.program == "ln" || call.program == "cp" || call.program == "mv" || call.program == "install";
-  bool configures = std::any_of(
-      command.redirects.begin(), command.redirects.end(),
-      [](const ShellRedirect& redirect) { return redirect.target.text.starts_with("/etc/ld.so.conf"); });
+  bool configures = std::ranges::any_of(command.redirects, [](const ShellRedirect& redirect) {
+    return redirect.target.text.starts_with("/etc/ld.so.conf");
+  });
   // Beside the stub itself, where the loader does not look.
   if (places && !call.arguments.empty() && call.arguments.back()->text.find("/stubs/") != std::string::npos)
     places = false;
@@ -110,10 +184,10 @@ bool cannot_fail(const ShellCommand& command) {
   static constexpr std::array<std::string_view, 14> kPrograms = {
       "",      ":",     "true", "echo",  "printf", "export",   "set",
       "unset", "umask", "trap", "alias", "exit",   "readonly", "shopt"};
-  const bool substitutes = std::any_of(command.words.begin(), command.words.end(),
-                                       [](const ShellToken& word) { return !word.substitutions.empty(); });
+  const bool substitutes =
+      std::ranges::any_of(command.words, [](const ShellToken& word) { return !word.substitutions.empty(); });
   const std::string program = call_of(command).program;
-  return std::find(kPrograms.begin(), kPrograms.end(), program) != kPrograms.end() && !substitutes;
+  return std::ranges::find(kPrograms, program) != kPrograms.end() && !substitutes;
 }
 
 bool stops_at_errors(const ScriptUnit& unit) {
@@ -125,10 +199,10 @@ bool stops_at_errors(const ScriptUnit& unit) {
       first.substr(blank).find(" -") != std::string_view::npos &&
       first.substr(blank).find('e', first.substr(blank).find(" -")) != std::string_view::npos)
     return true;
-  return std::any_of(unit.shell.commands.begin(), unit.shell.commands.end(), [](const ShellCommand& command) {
+  return std::ranges::any_of(unit.shell.commands, [](const ShellCommand& command) {
     const Call call = call_of(command);
     if (call.program != "set") return false;
-    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellToken* word) {
+    return std::ranges::any_of(call.arguments, [](const ShellToken* word) {
       return word->text == "errexit" || (word->text.starts_with('-') && !word->text.starts_with("--") &&
                                          word->text.find('e') != std::string::npos);
     });

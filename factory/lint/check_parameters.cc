@@ -128,8 +128,8 @@ class ParameterCheck {
         bool known = is_given_to_every_script(use.name) || assigns(file, use.name) ||
                      method.environment.contains(use.name) ||
                      (path == method.archive && is_given_to(GivenTo::archive_script, use.name)) ||
-                     std::find(declared.begin(), declared.end(), use.name) != declared.end() ||
-                     std::find(given.begin(), given.end(), use.name) != given.end();
+                     std::ranges::find(declared, use.name) != declared.end() ||
+                     std::ranges::find(given, use.name) != given.end();
         if (known || !reported_.emplace(path, use.name).second) continue;
         report_.add("KL090", file, use.span,
                     fmt::format("method '{}' does not declare {}", method.name, use.name));
@@ -143,7 +143,7 @@ class ParameterCheck {
     for (std::size_t i = 0; i < method.parameters.size(); ++i) {
       const std::string& name = method.parameters[i];
       if (is_read_by_tools(name) || name == "KILN_VERSION") continue;  // each version is a build of its own
-      bool read = std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+      bool read = std::ranges::any_of(paths, [&](const std::string& path) {
         return recipe_.files.at(path).text().find(name) != std::string::npos;
       });
       if (read) continue;

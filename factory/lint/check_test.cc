@@ -12,7 +12,7 @@ namespace {
 
 template <std::size_t N>
 bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 // Commands that prove nothing, whatever they do.
@@ -69,8 +69,8 @@ bool python_asserts(std::string_view text) {
   static constexpr std::array<std::string_view, 10> kWords = {
       "assert",     "raise ",       "sys.exit(", "exit(",  "check_call",
       "check=True", "check_output", "unittest",  "pytest", "quit("};
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 // The Python file of the recipe that a command runs; null without.
@@ -111,9 +111,9 @@ bool is_self_test(const ShellCommand& command) {
   if (call.program == "make") return call.has("check") || call.has("test");
   if (!call.program.starts_with("python")) return false;
   if (call.has("-m") && (call.has("pytest") || call.has("unittest"))) return true;
-  return call.has("-c") &&
-         std::any_of(call.arguments.begin(), call.arguments.end(),
-                     [](const ShellToken* word) { return word->text.find("import ") != std::string::npos; });
+  return call.has("-c") && std::ranges::any_of(call.arguments, [](const ShellToken* word) {
+           return word->text.find("import ") != std::string::npos;
+         });
 }
 
 }  // namespace

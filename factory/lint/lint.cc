@@ -9,10 +9,10 @@
 #include "factory/base/json.h"
 #include "factory/lint/check_file.h"
 #include "factory/lint/recipe_source.h"
-#include "factory/lint/shell_call.h"
+#include "factory/lint/unit.h"
 #include "factory/recipe/recipe.h"
 #include "factory/site/site.h"
-#include "factory/source/file_names.h"
+#include "factory/source/source_file.h"
 
 namespace kiln::lint {
 namespace {
@@ -114,15 +114,14 @@ std::vector<fs::path> recipes_below(const fs::path& path, const FileSystem& file
 
 bool RuleSelection::wants(const std::string& rule) const {
   auto has = [&](const std::vector<std::string>& list) {
-    return std::find(list.begin(), list.end(), rule) != list.end();
+    return std::ranges::find(list, rule) != list.end();
   };
   return (only.empty() || has(only)) && !has(ignore);
 }
 
 std::size_t LintResult::count(Severity least) const {
-  return static_cast<std::size_t>(std::count_if(
-      findings.begin(), findings.end(),
-      [&](const Finding& finding) { return !finding.suppressed && finding.severity >= least; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      findings, [&](const Finding& finding) { return !finding.suppressed && finding.severity >= least; }));
 }
 
 std::vector<fs::path> Linter::look_at(const fs::path& path) {
@@ -148,7 +147,7 @@ std::vector<fs::path> Linter::look_at(const fs::path& path) {
 void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matrices, int depth) {
   if (depth > kDeepest) return;
   const std::vector<std::string> names = list(folder);
-  if (std::find(names.begin(), names.end(), "recipe.json") != names.end())
+  if (std::ranges::find(names, "recipe.json") != names.end())
     return look_at_recipe((folder / "recipe.json").lexically_normal());
   for (const std::string& name : names) {
     if (!is_searched(name)) continue;
@@ -249,8 +248,7 @@ void Linter::look_at(const CellInput& cells) {
 
 void Linter::cannot_read(const Error& error) {
   auto same = [&](const Error& other) { return other.format() == error.format(); };
-  if (std::none_of(result_.unreadable.begin(), result_.unreadable.end(), same))
-    result_.unreadable.push_back(error);
+  if (std::ranges::none_of(result_.unreadable, same)) result_.unreadable.push_back(error);
 }
 
 void Linter::remember(const SourceFile& file) { result_.sources.emplace(file.path(), file); }
@@ -267,8 +265,7 @@ LintResult Linter::finish(const Shellcheck& shellcheck) {
   auto place = [](const Finding& finding) {
     return std::tie(finding.where.file, finding.where.line, finding.where.column, finding.rule, finding.text);
   };
-  std::stable_sort(result_.findings.begin(), result_.findings.end(),
-                   [&](const Finding& a, const Finding& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(result_.findings, {}, place);
   auto same = [&](const Finding& a, const Finding& b) { return place(a) == place(b); };
   result_.findings.erase(std::unique(result_.findings.begin(), result_.findings.end(), same),
                          result_.findings.end());

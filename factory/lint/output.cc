@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/digest.h"
+#include "factory/base/text.h"
+
 namespace kiln::lint {
 namespace {
 
@@ -67,8 +70,8 @@ std::string to_json_text(const LintResult& result, Severity least) {
                               {"text", error.message()},
                               {"hint", error.hint()}});
   for (Severity severity : {Severity::error, Severity::warning, Severity::note})
-    json["counts"][std::string(name_of(severity))] = std::count_if(
-        result.findings.begin(), result.findings.end(),
+    json["counts"][std::string(name_of(severity))] = std::ranges::count_if(
+        result.findings,
         [&](const Finding& finding) { return !finding.suppressed && finding.severity == severity; });
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -105,6 +108,231 @@ std::string explain(const Rule& rule) {
       "reason\n",
       rule.id, rule.name, name_of(rule.severity), rule.fixable ? ", --fix" : "", rule.summary, rule.why,
       indented(rule.bad, "  "), indented(rule.good, "  "), rule.hint, rule.id);
+}
+
+// SARIF 2.1.0: https://docs.oasis-open.org/sarif/sarif/v2.1.0/. Only what code-scanning services and editors
+// read.
+
+namespace {
+
+// Code points in front of a byte of a line, counted from 1.
+int code_point_column(std::string_view line, int byte_column) {
+  auto end = std::min(line.size(), static_cast<std::size_t>(std::max(byte_column - 1, 0)));
+  return 1 + static_cast<int>(
+                 std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(end),
+                               [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// A relative URI reference (RFC 3986): what a path must not hold is percent-encoded.
+std::string as_uri(std::string_view path) {
+  return (path.starts_with('/') ? "file://" : "") + percent_encoded(path, "/-._~+@");
+}
+
+// "lost-state" → "LostState", the spelling that the standard asks of names.
+std::string pascal_case(std::string_view name) {
+  std::string out;
+  bool start = true;
+  for (char c : name) {
+    if (c != '-') out += start ? upper_case(c) : c;
+    start = c == '-';
+  }
+  return out;
+}
+
+Json descriptor(const Rule& rule) {
+  return {{"id", rule.id},
+          {"name", pascal_case(rule.name)},
+          {"shortDescription", {{"text", rule.summary}}},
+          {"fullDescription", {{"text", rule.why}}},
+          {"help",
+           {{"text", fmt::format("{}\n\nBad:\n{}\n\nGood:\n{}", rule.hint, rule.bad, rule.good)},
+            {"markdown",
+             fmt::format("{}\n\n```\n{}\n```\n\nbetter:\n\n```\n{}\n```", rule.hint, rule.bad, rule.good)}}},
+          {"defaultConfiguration", {{"level", name_of(rule.severity)}}}};
+}
+
+Json region(const Finding& finding, const LintResult& result) {
+  int line = std::max(finding.where.line, 1);
+  auto file = result.sources.find(finding.where.file);
+  std::string_view text = file == result.sources.end() ? "" : file->second.line_text(line);
+  int start = code_point_column(text, finding.where.column);
+  Json region = {{"startLine", line}, {"startColumn", start}};
+  if (finding.end_column > finding.where.column)
+    region["endColumn"] = std::max(code_point_column(text, finding.end_column), start + 1);
+  return region;
+}
+
+// Stays the same when lines are added above: rule, file and the line's own text.
+std::string fingerprint(const Finding& finding, const LintResult& result) {
+  auto file = result.sources.find(finding.where.file);
+  std::string line(file == result.sources.end() ? "" : file->second.line_text(finding.where.line));
+  return Digest::of(fmt::format("{}\n{}\n{}\n{}", finding.rule, finding.where.file, line, finding.text))
+      .hex();
+}
+
+Json to_sarif_result(const Finding& finding, const LintResult& result) {
+  auto index = std::ranges::find_if(rules(), [&](const Rule& rule) { return rule.id == finding.rule; }) -
+               rules().begin();
+  Json json = {{"ruleId", finding.rule},
+               {"ruleIndex", index},
+               {"level", name_of(finding.severity)},
+               {"message", {{"text", fmt::format("{}; {}", finding.text, finding.hint)}}},
+               {"locations", Json::array({{{"physicalLocation",
+                                            {{"artifactLocation", {{"uri", as_uri(finding.where.file)}}},
+                                             {"region", region(finding, result)}}}}})},
+               {"partialFingerprints", {{"kilnLint/v1", fingerprint(finding, result)}}}};
+  if (finding.suppressed)
+    json["suppressions"] = Json::array({{{"kind", "inSource"}, {"justification", finding.justification}}});
+  return json;
+}
+
+Json notification(const Error& error) {
+  Json json = {{"level", "error"}, {"message", {{"text", error.message()}}}};
+  if (error.where().file.empty()) return json;
+  Json location = {{"artifactLocation", {{"uri", as_uri(error.where().file)}}}};
+  if (error.where().line > 0)
+    location["region"] = {{"startLine", error.where().line},
+                          {"startColumn", std::max(error.where().column, 1)}};
+  json["locations"] = Json::array({{{"physicalLocation", location}}});
+  return json;
+}
+
+}  // namespace
+
+std::string to_sarif(const LintResult& result, Severity least, std::string_view version) {
+  Json descriptors = Json::array();
+  for (const Rule& rule : rules()) descriptors.push_back(descriptor(rule));
+  Json results = Json::array();
+  for (const Finding& finding : result.findings)
+    if (finding.severity >= least) results.push_back(to_sarif_result(finding, result));
+  Json notifications = Json::array();
+  for (const Error& error : result.unreadable) notifications.push_back(notification(error));
+  Json invocation = {{"executionSuccessful", result.unreadable.empty()}};
+  if (!notifications.empty()) invocation["toolExecutionNotifications"] = notifications;
+  Json run = {
+      {"tool", {{"driver", {{"name", "kiln lint"}, {"semanticVersion", version}, {"rules", descriptors}}}}},
+      {"columnKind", "unicodeCodePoints"},
+      {"invocations", Json::array({invocation})},
+      {"results", results}};
+  Json log = {{"$schema",
+               "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"},
+              {"version", "2.1.0"},
+              {"runs", Json::array({run})}};
+  return log.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t start = 0; start < text.size();) {
+    std::size_t end = std::min(text.find('\n', start), text.size());
+    lines.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return lines;
+}
+
+FixedFile apply(const SourceFile& file, std::vector<Edit> edits) {
+  std::ranges::stable_sort(edits, {}, [](const Edit& one) { return one.span.begin; });
+  FixedFile fixed{file.path(), file.text(), "", 0};
+  std::size_t at = 0;
+  for (const Edit& edit : edits) {
+    if (edit.span.begin < at) continue;
+    fixed.after += fixed.before.substr(at, edit.span.begin - at) + edit.text;
+    at = edit.span.end;
+    ++fixed.fixes;
+  }
+  fixed.after += fixed.before.substr(at);
+  return fixed;
+}
+
+struct DiffLine {
+  char sign;  // ' ', '-', '+'
+  const std::string* text;
+};
+
+// Longest common subsequence, after the equal lines at both ends: texts that differ in a few lines, a few
+// hundred lines long.
+std::vector<DiffLine> compare(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  std::size_t head = 0;
+  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
+  std::size_t tail = 0;
+  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+    ++tail;
+  std::size_t rows = a.size() - head - tail;
+  std::size_t columns = b.size() - head - tail;
+  std::vector<std::vector<std::size_t>> length(rows + 1, std::vector<std::size_t>(columns + 1, 0));
+  for (std::size_t i = rows; i-- > 0;)
+    for (std::size_t j = columns; j-- > 0;)
+      length[i][j] = a[head + i] == b[head + j] ? length[i + 1][j + 1] + 1
+                                                : std::max(length[i + 1][j], length[i][j + 1]);
+  std::vector<DiffLine> lines;
+  for (std::size_t i = 0; i < head; ++i) lines.push_back({' ', &a[i]});
+  for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
+    if (i < rows && j < columns && a[head + i] == b[head + j]) {
+      lines.push_back({' ', &a[head + i++]});
+      ++j;
+    } else if (i < rows && (j == columns || length[i + 1][j] >= length[i][j + 1])) {
+      lines.push_back({'-', &a[head + i++]});
+    } else {
+      lines.push_back({'+', &b[head + j++]});
+    }
+  }
+  for (std::size_t i = a.size() - tail; i < a.size(); ++i) lines.push_back({' ', &a[i]});
+  return lines;
+}
+
+constexpr std::size_t kAround = 3;
+
+// [first, last) of the next hunk at or behind `from`; empty at the end.
+Span next_hunk(const std::vector<DiffLine>& lines, std::size_t from) {
+  while (from < lines.size() && lines[from].sign == ' ') ++from;
+  if (from == lines.size()) return {from, from};
+  std::size_t last = from;
+  for (std::size_t i = from; i < lines.size() && i <= last + 2 * kAround; ++i)
+    if (lines[i].sign != ' ') last = i;
+  return {from < kAround ? 0 : from - kAround, std::min(last + 1 + kAround, lines.size())};
+}
+
+}  // namespace
+
+std::vector<FixedFile> fix(const LintResult& result, Severity least) {
+  std::map<std::string, std::vector<Edit>> edits;
+  for (const Finding& finding : result.findings)
+    if (!finding.suppressed && finding.severity >= least)
+      edits[finding.where.file].insert(edits[finding.where.file].end(), finding.fix.begin(),
+                                       finding.fix.end());
+  std::vector<FixedFile> fixed;
+  for (const auto& [path, list] : edits)
+    if (auto file = result.sources.find(path); file != result.sources.end() && !list.empty())
+      fixed.push_back(apply(file->second, list));
+  return fixed;
+}
+
+std::string unified_diff(const std::string& path, const std::string& before, const std::string& after) {
+  if (before == after) return "";
+  const std::vector<std::string> a = lines_of(before);
+  const std::vector<std::string> b = lines_of(after);
+  const std::vector<DiffLine> lines = compare(a, b);
+  std::string out = fmt::format("--- {0}\n+++ {0}\n", path);
+  std::size_t from = 0;
+  for (Span hunk = next_hunk(lines, 0); hunk.begin < hunk.end; hunk = next_hunk(lines, from)) {
+    auto count = [&](char other, std::size_t begin, std::size_t end) {
+      return std::count_if(lines.begin() + static_cast<std::ptrdiff_t>(begin),
+                           lines.begin() + static_cast<std::ptrdiff_t>(end),
+                           [&](const DiffLine& line) { return line.sign != other; });
+    };
+    hunk.begin = std::max(hunk.begin, from);
+    auto old_lines = count('+', hunk.begin, hunk.end);
+    auto new_lines = count('-', hunk.begin, hunk.end);
+    out += fmt::format("@@ -{},{} +{},{} @@\n", count('+', 0, hunk.begin) + (old_lines > 0 ? 1 : 0),
+                       old_lines, count('-', 0, hunk.begin) + (new_lines > 0 ? 1 : 0), new_lines);
+    for (std::size_t i = hunk.begin; i < hunk.end; ++i)
+      out += fmt::format("{}{}\n", lines[i].sign, *lines[i].text);
+    from = hunk.end;
+  }
+  return out;
 }
 
 }  // namespace kiln::lint

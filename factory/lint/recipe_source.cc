@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "factory/source/file_names.h"
+#include "factory/source/source_file.h"
 
 namespace kiln::lint {
 namespace {

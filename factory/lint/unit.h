@@ -1,15 +1,33 @@
 // What rules look at: pieces of shell with where they run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "factory/lint/shell_call.h"
-#include "factory/source/requirements_file.h"
+#include "factory/source/pip_words.h"
+#include "factory/source/shell.h"
 #include "factory/source/source_file.h"
 
 namespace kiln::lint {
+
+// What a simple command calls.
+
+// The program behind `sudo`, `env`, `exec`, `command`, `time`, `nice` and `python -m pip`.
+struct Call {
+  std::string program;  // the last part of its path: "pip"; "" when there is none (an assignment)
+  const ShellToken* word = nullptr;
+  std::vector<const ShellToken*> arguments;
+  bool sudo = false;
+
+  bool has(std::string_view argument) const;         // as a whole word
+  bool has_prefix(std::string_view argument) const;  // a word that starts with it
+  const ShellToken* find(std::string_view argument) const;
+  // The first argument that is no option; `with_value` are options that take the next word.
+  const ShellToken* subcommand(const std::vector<std::string_view>& with_value = {}) const;
+};
+Call call_of(const ShellCommand& command);
 
 // Where a piece of shell runs.
 enum class ScriptPlace {
@@ -42,5 +60,32 @@ struct ScriptUnit {
   }
   bool mentions(std::string_view words) const { return text().find(words) != std::string_view::npos; }
 };
+
+// A command that calls pip, also through `uv` and `python -m`.
+
+struct PipCall {
+  Call call;
+  PipWords words;
+  std::vector<PipPackage> packages;  // named on the command line
+};
+
+// nullopt for every other command.
+std::optional<PipCall> pip_call(const ShellCommand& command);
+
+// True when the script defines a function `pip` that adds this option to every call.
+bool wrapped_with(const ScriptUnit& unit, std::string_view option);
+
+// A command that calls apt-get, apt or aptitude.
+
+struct AptCall {
+  const ShellCommand* command;
+  Call call;
+  const ShellToken* verb;  // "install"
+
+  // What is asked for, as written: "cmake", "cmake=3.16*", "./a.deb", "$PACKAGES".
+  std::vector<const ShellToken*> packages() const;
+};
+
+std::vector<AptCall> apt_calls(const ScriptUnit& unit);
 
 }  // namespace kiln::lint

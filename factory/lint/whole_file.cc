@@ -64,8 +64,7 @@ void WholeFile::add_shell_settings() {
     for (const ShellToken& word : one.command->words)
       if (const std::string_view name = assigned_name(word.text); !name.empty())
         settings.push_back({std::string(name), word.text.substr(word.text.find('=') + 1), word.span});
-  std::stable_sort(settings.begin(), settings.end(),
-                   [](const Setting& a, const Setting& b) { return a.span.begin < b.span.begin; });
+  std::ranges::stable_sort(settings, {}, [](const Setting& one) { return one.span.begin; });
 }
 
 std::string version_at(std::string_view text) {

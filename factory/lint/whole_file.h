@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "factory/lint/finding.h"
-#include "factory/lint/pip_call.h"
 #include "factory/lint/unit.h"
 
 namespace kiln::lint {

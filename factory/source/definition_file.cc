@@ -31,10 +31,10 @@ bool is_header_name(std::string key) {
   std::size_t end = key.size();
   while (end > 0 && is_digit(key[end - 1])) --end;
   const auto& known = header_names();
-  if (std::find(known.begin(), known.end(), key) != known.end()) return true;
+  if (std::ranges::find(known, key) != known.end()) return true;
   if (end == key.size()) return false;
   key = key.substr(0, end) + "&n";
-  return std::find(known.begin(), known.end(), key) != known.end();
+  return std::ranges::find(known, key) != known.end();
 }
 
 struct Line {
@@ -141,7 +141,7 @@ DefinitionSection section_from(const Line& line, std::string_view word) {
 
 void check_section(const DefinitionSection& section, const std::string& file) {
   const auto& known = section_names();
-  if (std::find(known.begin(), known.end(), section.name) == known.end())
+  if (std::ranges::find(known, section.name) == known.end())
     refuse_at(file, section.place, fmt::format("unknown section '%{}'", section.name.substr(0, 40)),
               did_you_mean(section.name, known));
   if (section.name.starts_with("app") && section.arguments.empty())
@@ -209,7 +209,7 @@ DefinitionFile read_stages(std::string_view text, const std::string& file, std::
     std::string_view part = text.substr(starts[i], starts[i + 1] - starts[i]);
     DefinitionStage stage = finish(part, line, read_stage(part, line, file, errors));
     if (!is_empty(stage)) definition.stages.push_back(std::move(stage));
-    line += static_cast<int>(std::count(part.begin(), part.end(), '\n'));
+    line += static_cast<int>(std::ranges::count(part, '\n'));
   }
   if (definition.stages.empty() && errors.empty())
     errors.emplace_back(ExitCode::input, SourceLocation{file, 0, 0, ""},

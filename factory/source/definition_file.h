@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "factory/source/source_text.h"
+#include "factory/source/source_file.h"
 
 namespace kiln {
 

@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "factory/base/text.h"
-#include "factory/source/dockerfile_words.h"
+#include "factory/source/dockerfile_lines.h"
 
 namespace kiln {
 namespace {
@@ -49,7 +49,7 @@ bool is_stage_name(std::string_view name) {
   auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
   };
-  return !name.empty() && name[0] >= 'a' && name[0] <= 'z' && std::all_of(name.begin(), name.end(), fits);
+  return !name.empty() && name[0] >= 'a' && name[0] <= 'z' && std::ranges::all_of(name, fits);
 }
 
 // One logical line while it becomes an instruction.
@@ -95,8 +95,7 @@ DockerInstruction InstructionReader::read_from(std::size_t offset, bool triggere
   std::size_t size = 0;
   while (size < rest().size() && !is_blank(rest()[size])) ++size;
   std::string word = upper_case(rest().substr(0, size));
-  auto known =
-      std::find_if(kVerbs.begin(), kVerbs.end(), [&](const VerbName& one) { return one.name == word; });
+  auto known = std::ranges::find_if(kVerbs, [&](const VerbName& one) { return one.name == word; });
   if (known == kVerbs.end())
     fail(here(), fmt::format("unknown instruction '{}'", rest().substr(0, std::min<std::size_t>(size, 40))),
          did_you_mean(word, known_verbs()));
@@ -129,8 +128,8 @@ void InstructionReader::take_flags(DockerInstruction& one, const std::vector<Raw
     bool has_value = equals != std::string::npos;
     DockerFlag flag{word.text.substr(2, has_value ? equals - 2 : std::string::npos),
                     has_value ? word.text.substr(equals + 1) : "", here(word.offset)};
-    bool takes = std::find(known.begin(), known.end(), flag.name + "=") != known.end();
-    bool boolean = std::find(known.begin(), known.end(), flag.name) != known.end();
+    bool takes = std::ranges::find(known, flag.name + "=") != known.end();
+    bool boolean = std::ranges::find(known, flag.name) != known.end();
     if (!takes && !boolean)
       fail(flag.place, fmt::format("{} has no flag --{}", name_of(one.verb), flag.name),
            did_you_mean(flag.name + "=", known));
@@ -292,7 +291,7 @@ void InstructionReader::read_heredocs(DockerInstruction& one) {
   for (HeredocMark& mark : heredoc_marks(one.text)) {
     Place place = here(mark.offset);
     std::string content = lines_.heredoc(mark.name, mark.chomp, place);
-    one.last_line += 1 + static_cast<int>(std::count(content.begin(), content.end(), '\n'));
+    one.last_line += 1 + static_cast<int>(std::ranges::count(content, '\n'));
     one.heredocs.push_back({std::move(mark.name), std::move(content), mark.expand, place});
   }
 }

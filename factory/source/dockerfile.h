@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "factory/source/dockerfile_lines.h"
-#include "factory/source/source_text.h"
+#include "factory/source/source_file.h"
 
 namespace kiln {
 

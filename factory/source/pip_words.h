@@ -1,4 +1,4 @@
-// The command line of pip, taken apart.
+// What pip is asked for: one package as PEP 508 writes it, and the lines of a requirements file.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,35 @@
 #include <string_view>
 #include <vector>
 
-#include "factory/source/shell_tokens.h"
+#include "factory/source/shell.h"
+#include "factory/source/source_file.h"
 
 namespace kiln {
+
+struct PipPackage {
+  std::string name;  // normalised
+  std::string extras;
+  std::string version;              // behind ==, "" without
+  bool hashed = false;              // the line names a hash
+  std::vector<std::string> sha256;  // those that it names, in hex
+  bool exact = false;               // == or ===, or a URL
+  std::string url;                  // `name @ URL`, or a URL alone
+  Span span;
+};
+
+// Without its marker. The name and the URL are "" for an option, a path or a variable.
+PipPackage read_pip_package(std::string_view text, Span span);
+
+// PEP 503: lower case, runs of -_. are one -.
+std::string normal_package_name(std::string_view name);
+
+struct RequirementsFile {
+  std::vector<PipPackage> packages;
+  std::string index;  // of --index-url or --extra-index-url, "" = the default
+};
+RequirementsFile read_requirements_file(const SourceFile& file);
+
+// The command line of pip, taken apart.
 
 // Of `pip install`, `pip download` and `pip wheel`.
 struct PipWords {

@@ -15,7 +15,7 @@ namespace kiln {
 namespace {
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 bool is_plain_word(std::string_view value) {
@@ -40,7 +40,7 @@ double entropy(std::string_view text) {
 bool looks_random(std::string_view value) {
   if (value.size() < 32 || value.find_first_of("/:,. ${}<>") != std::string_view::npos) return false;
   auto has = [&](int (*kind)(int)) {
-    return std::any_of(value.begin(), value.end(), [&](unsigned char c) { return kind(c) != 0; });
+    return std::ranges::any_of(value, [&](unsigned char c) { return kind(c) != 0; });
   };
   return has(std::isupper) && has(std::islower) && has(std::isdigit) && entropy(value) > 4.2;
 }
@@ -181,7 +181,7 @@ void Redactor::replace(Range part, std::string what) {
   if (std::string_view(line_).substr(part.begin, part.end - part.begin) == kRedacted) return;
   line_.replace(part.begin, part.end - part.begin, kRedacted);
   RedactedSecret secret{number_, std::move(what)};
-  if (std::find(found_.begin(), found_.end(), secret) == found_.end()) found_.push_back(std::move(secret));
+  if (std::ranges::find(found_, secret) == found_.end()) found_.push_back(std::move(secret));
 }
 
 void Redactor::tokens() {
@@ -263,8 +263,8 @@ void Redactor::argument() {
   auto plain = [](char c) {
     return is_letter_or_digit(c) || std::string_view("_-+/=.~!@#%^*:").find(c) != std::string_view::npos;
   };
-  if (value.empty() || upper_case(name) != name || !std::all_of(name.begin(), name.end(), plain) ||
-      !std::all_of(value.begin(), value.end(), plain))
+  if (value.empty() || upper_case(name) != name || !std::ranges::all_of(name, plain) ||
+      !std::ranges::all_of(value, plain))
     return;
   const auto begin = static_cast<std::size_t>(value.data() - line_.data());
   if (std::string reason = secret_in(name, value); !reason.empty())

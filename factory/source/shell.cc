@@ -9,7 +9,7 @@ namespace {
 
 bool is_compound(const ShellToken& word) {
   static constexpr std::array<std::string_view, 5> kWords = {"if", "for", "while", "until", "case"};
-  return std::find(kWords.begin(), kWords.end(), word.raw) != kWords.end();
+  return std::ranges::find(kWords, word.raw) != kWords.end();
 }
 
 class CommandReader {
@@ -47,8 +47,7 @@ class CommandReader {
 ShellText CommandReader::read(ShellTokens tokens) {
   list(tokens.tokens);
   out_.comments = std::move(tokens.comments);
-  std::stable_sort(out_.commands.begin(), out_.commands.end(),
-                   [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; });
+  std::ranges::stable_sort(out_.commands, {}, [](const auto& one) { return one.span.begin; });
   return std::move(out_);
 }
 

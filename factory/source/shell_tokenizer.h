@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "factory/source/shell_tokens.h"
+#include "factory/source/shell.h"
 
 namespace kiln::shell {
 

@@ -198,7 +198,7 @@ ShellTokens shell_tokens(std::string_view script) { return shell_tokens(script, 
 bool is_lead_in(const ShellToken& word) {
   static constexpr std::array<std::string_view, 10> kWords = {"if",    "then", "else", "elif", "while",
                                                               "until", "do",   "!",    "fi",   "done"};
-  return std::find(kWords.begin(), kWords.end(), word.raw) != kWords.end();
+  return std::ranges::find(kWords, word.raw) != kWords.end();
 }
 
 std::string_view assigned_name(std::string_view word) {

@@ -9,6 +9,65 @@
 #include "factory/twin/twin_reading.h"
 
 namespace kiln {
+
+bool TokenCursor::is_assignment() const {
+  return at_->kind == ShellToken::Kind::word && !assigned_name(at_->raw).empty();
+}
+
+bool TokenCursor::take(std::string_view raw) {
+  if (done() || at_->raw != raw || at_->kind == ShellToken::Kind::line_end) return false;
+  ++at_;
+  return true;
+}
+
+bool TokenCursor::take_all(std::string_view raw) {
+  while (!raw.empty()) {
+    std::size_t blank = raw.find(' ');
+    if (!take(raw.substr(0, blank))) return false;
+    raw = blank == std::string_view::npos ? "" : raw.substr(blank + 1);
+  }
+  return true;
+}
+
+std::optional<std::string> TokenCursor::take_word() {
+  if (done() || at_->kind != ShellToken::Kind::word || !at_->literal) return std::nullopt;
+  return (at_++)->text;
+}
+
+bool take_environment_and_script(TokenCursor& cursor, const std::vector<std::string>& always,
+                                 TwinScript& script) {
+  std::vector<const ShellToken*> words;
+  while (!cursor.done() && cursor.is_assignment()) words.push_back(&cursor.take());
+  if (words.size() < always.size()) return false;
+  std::size_t own = words.size() - always.size();
+  for (std::size_t i = 0; i < always.size(); ++i)
+    if (words[own + i]->raw != always[i]) return false;
+  for (std::size_t i = 0; i < own; ++i) {
+    if (!words[i]->literal) return false;
+    std::size_t equals = words[i]->text.find('=');
+    script.parameters.emplace_back(words[i]->text.substr(0, equals), words[i]->text.substr(equals + 1));
+  }
+  if (!cursor.take_all("/bin/sh -eu")) return false;
+  auto file = cursor.take_word();
+  if (!file) return false;
+  script.script = std::move(*file);
+  return true;
+}
+
+std::optional<TwinScript> take_script(TokenCursor& cursor, std::string_view folder,
+                                      const std::vector<std::string>& always) {
+  TwinScript script;
+  if (!cursor.take("cd")) return std::nullopt;
+  auto path = cursor.take_word();
+  if (!path || !path->starts_with(folder) || path->size() < folder.size() + 2 ||
+      (*path)[folder.size()] != '/')
+    return std::nullopt;
+  script.folder = path->substr(folder.size() + 1);
+  if (!cursor.take_all("&& exec env") || !take_environment_and_script(cursor, always, script))
+    return std::nullopt;
+  return script;
+}
+
 namespace {
 
 TwinScript script_of(const Step& step) {
@@ -26,7 +85,7 @@ std::vector<std::string> archives_of(const ImageSpec& spec) {
   std::vector<std::string> archives;
   for (const Stage& stage : spec.stages) {
     const Step& base = stage.steps.at(0);
-    auto known = std::find(keys.begin(), keys.end(), base.key);
+    auto known = std::ranges::find(keys, base.key);
     auto number = static_cast<std::size_t>(known - keys.begin()) + 1;
     if (known == keys.end()) keys.push_back(base.key);
     archives.push_back(base.kind == StepKind::rootfs
@@ -150,7 +209,7 @@ void Comparison::named(const NamedWords& planned, const NamedWords& read, const 
   if (planned == read) return;
   std::size_t before = differences_.size();
   auto find = [](const NamedWords& words, const std::string& name) {
-    return std::find_if(words.begin(), words.end(), [&](const auto& one) { return one.first == name; });
+    return std::ranges::find_if(words, [&](const auto& one) { return one.first == name; });
   };
   for (const auto& [name, value] : planned) {
     auto found = find(read, name);
@@ -171,7 +230,7 @@ void Comparison::named(const NamedWords& planned, const NamedWords& read, const 
 
 std::string script_folder_of(const Step& step) {
   std::string folder = step.component;
-  std::replace(folder.begin(), folder.end(), '/', '-');
+  std::ranges::replace(folder, '/', '-');
   return folder;
 }
 

@@ -89,9 +89,9 @@ void DefinitionTwin::read_stage(std::size_t index) {
   cleaned_ = packs_ = false;
   read_header(stage);
   for (const DefinitionSection& section : stage.sections) {
-    bool again =
-        section.name != "files" && std::count_if(stage.sections.begin(), stage.sections.end(),
-                                                 [&](const auto& s) { return s.name == section.name; }) > 1;
+    bool again = section.name != "files" && std::ranges::count_if(stage.sections, [&](const auto& s) {
+                                              return s.name == section.name;
+                                            }) > 1;
     if (again) problem(section.place.line, fmt::format("a second %{}", section.name));
     read_section(section, last);
   }
@@ -380,8 +380,7 @@ void DefinitionTwin::read_labels(const DefinitionSection& section) {
 TwinImage read_twin(const DefinitionFile& definition, std::vector<std::string>& problems) {
   TwinImage image = DefinitionTwin(definition, problems).read();
   // Those of %post come first in the file.
-  std::stable_sort(image.labels.begin(), image.labels.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(image.labels, {}, [](const auto& one) { return one.first; });
   return image;
 }
 

@@ -84,8 +84,7 @@ void InlineDockerfile::take_apart() {
 
 void InlineDockerfile::take_files() {
   auto& stages = dockerfile_.stages;
-  auto stage =
-      std::find_if(stages.begin(), stages.end(), [](const DockerStage& s) { return s.name == "kiln-files"; });
+  auto stage = std::ranges::find_if(stages, [](const DockerStage& s) { return s.name == "kiln-files"; });
   if (stage == stages.end()) return;
   if (stage == stages.begin() || stage->base != stages.front().name)
     problem(stage->from.place, "the files stand upon something else than the first base");

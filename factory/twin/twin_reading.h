@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/source/shell_tokens.h"
+#include "factory/source/shell.h"
 #include "factory/twin/twin.h"
 
 namespace kiln {

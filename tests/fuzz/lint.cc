@@ -5,7 +5,7 @@
 #include <string>
 
 #include "factory/lint/check_file.h"
-#include "factory/lint/fix.h"
+#include "factory/lint/output.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "factory/import/twin_pairs.h"
+#include "factory/import/imported_files.h"
 #include "import/import_fixture.h"
 
 namespace kiln::testing {

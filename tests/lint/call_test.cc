@@ -1,8 +1,7 @@
 // What a command calls: the program behind its wrappers, and its arguments.
 #include <gtest/gtest.h>
 
-#include "factory/lint/pip_call.h"
-#include "factory/lint/shell_call.h"
+#include "factory/lint/unit.h"
 
 namespace kiln::lint {
 namespace {

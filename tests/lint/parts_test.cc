@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "factory/lint/check_script.h"
-#include "factory/lint/cuda_limits.h"
+#include "factory/lint/release_facts.h"
 #include "factory/source/secret_words.h"
 
 namespace kiln::lint {

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/lint/fix.h"
 #include "factory/lint/output.h"
 #include "lint_support.h"
 #include "support/fake_effects.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "factory/lint/fix.h"
 #include "factory/lint/output.h"
 #include "lint_support.h"
 #include "support/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "factory/source/file_names.h"
+#include "factory/source/source_file.h"
 #include "source/text_cases.h"
 
 namespace kiln::testing {

@@ -1,5 +1,3 @@
-#include "factory/source/shell_tokens.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/quote.h"
+#include "factory/source/shell.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::testing {

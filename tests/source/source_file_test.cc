@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "factory/base/text.h"
-#include "factory/source/source_text.h"
 #include "support/input_errors.h"
 
 namespace kiln {

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "factory/base/text.h"
 #include "factory/lint/check_cells.h"
 #include "factory/lint/check_script.h"
-#include "factory/lint/tensorflow_facts.h"
+#include "factory/lint/release_facts.h"
 #include "factory/lint/whole_file.h"
 
 namespace kiln::lint {
@@ -64,9 +65,8 @@ std::vector<Checkout> checkouts_of(const WholeFile& whole) {
     const Call call = call_of(*one.command);
     const bool clone = call.program == "git" && call.has("clone");
     if (clone)
-      tensorflow = std::any_of(call.arguments.begin(), call.arguments.end(), [&](const ShellToken* word) {
-        return is_upstream(whole.expanded(word->text));
-      });
+      tensorflow = std::ranges::any_of(
+          call.arguments, [&](const ShellToken* word) { return is_upstream(whole.expanded(word->text)); });
     for (const ShellToken* word : call.arguments) {
       const std::string text = whole.expanded(word->text);
       std::string release;
@@ -103,8 +103,7 @@ void check_bazel(const WholeFile& whole, Report& report) {
   for (const Checkout& checkout : checkouts_of(whole)) {
     const auto range = bazel_for(Version(checkout.release));
     if (!range) continue;
-    if (std::any_of(bazels.begin(), bazels.end(),
-                    [&](const Version& bazel) { return fits_range(bazel, *range); }))
+    if (std::ranges::any_of(bazels, [&](const Version& bazel) { return fits_range(bazel, *range); }))
       continue;
     std::vector<std::string> given;
     for (const Version& bazel : bazels) given.push_back(bazel.text());
@@ -119,9 +118,8 @@ void check_bazel_of(const Cell& cell, const CellInput& input, CellReport& report
   for (const Stage& stage : cell.spec->stages) {
     const std::vector<Laid> laid = laid_in(stage, input.recipes);
     auto named = [&](Kind kind, std::string_view name) {
-      return std::find_if(laid.begin(), laid.end(), [&](const Laid& one) {
-        return one.component->kind == kind && one.component->name == name;
-      });
+      return std::ranges::find_if(
+          laid, [&](const Laid& one) { return one.component->kind == kind && one.component->name == name; });
     };
     auto tensorflow = named(Kind::framework, "tensorflow");
     auto bazel = named(Kind::toolchain, "bazel");
@@ -133,6 +131,116 @@ void check_bazel_of(const Cell& cell, const CellInput& input, CellReport& report
                            tensorflow->version->version.text(), range_text(*range), stage.name,
                            bazel->version->version.text()),
                cell.id(), range->derived ? std::optional(Severity::warning) : std::nullopt);
+  }
+}
+
+// Glow beside PyTorch, and the bridge between them.
+
+namespace {
+
+bool has_word_with(const ShellCommand& command, std::string_view part) {
+  return std::ranges::any_of(
+      command.words, [&](const ShellToken& word) { return word.text.find(part) != std::string::npos; });
+}
+
+bool clones(const PlacedCommand& one, std::string_view repository) {
+  const Call call = call_of(*one.command);
+  return call.program == "git" && call.has("clone") && has_word_with(*one.command, repository);
+}
+
+bool builds(const PlacedCommand& one) {
+  static constexpr std::array<std::string_view, 3> kPrograms = {"cmake", "ninja", "make"};
+  const std::string program = call_of(*one.command).program;
+  return std::ranges::find(kPrograms, program) != kPrograms.end();
+}
+
+bool has_pytorch(const WholeFile& whole) {
+  const auto& stages = whole.stages;
+  if (std::ranges::any_of(
+          stages, [](const FileStage& stage) { return stage.base.find("pytorch") != std::string::npos; }))
+    return true;
+  for (const PlacedCommand& one : whole.commands()) {
+    const std::string program = call_of(*one.command).program;
+    if (clones(one, "pytorch/pytorch") || (program == "conda" && has_word_with(*one.command, "pytorch")))
+      return true;
+  }
+  for (const auto& [place, pip] : whole.pip_calls())
+    for (const PipPackage& package : pip.packages)
+      if (package.name == "torch") return true;
+  return false;
+}
+
+}  // namespace
+
+void check_glow(const WholeFile& whole, Report& report) {
+  if (!whole.mentions("pytorch/glow") || whole.mentions("torch_glow") ||
+      whole.mentions("GLOW_BUILD_PYTORCH_INTEGRATION"))
+    return;
+  const std::vector<PlacedCommand> commands = whole.commands();
+  auto clone =
+      std::ranges::find_if(commands, [](const PlacedCommand& one) { return clones(one, "pytorch/glow"); });
+  if (clone == commands.end() || !std::any_of(clone, commands.end(), builds) || !has_pytorch(whole)) return;
+  add(report, "KL037", *clone->unit, *clone->command, clone->command->span,
+      "Glow is built without torch_glow: PyTorch does not know of it");
+}
+
+// Wheels for GPUs in a file that says that its image is for CPUs.
+
+namespace {
+
+bool speaks_of_gpus(std::string_view text) {
+  static constexpr std::array<std::string_view, 4> kWords = {"gpu", "cuda", "rocm", "nvidia"};
+  const std::string lower = lower_case(text);
+  return std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+bool says_cpu(std::string_view text) { return has_whole_word(text, "cpu") && !speaks_of_gpus(text); }
+
+// USE_CUDA=0 and its like.
+bool is_without_cuda(const Setting& setting) {
+  static constexpr std::array<std::string_view, 4> kNames = {"USE_CUDA", "TF_NEED_CUDA", "WITH_CUDA",
+                                                             "USE_GPU"};
+  static constexpr std::array<std::string_view, 6> kNo = {"0", "off", "no", "false", "n", "none"};
+  const std::string value = lower_case(setting.value);
+  return std::ranges::find(kNames, setting.name) != kNames.end() &&
+         std::ranges::find(kNo, value) != kNo.end();
+}
+
+// By its path, a base's tag, a stage's name, a label, or a framework that it builds without CUDA.
+bool is_for_cpus(const WholeFile& whole) {
+  const auto& stages = whole.stages;
+  if (std::ranges::any_of(stages, [](const FileStage& stage) { return speaks_of_gpus(stage.base); }))
+    return false;
+  for (std::string_view sign : {"/usr/local/cuda", "cuda-toolkit", "cudatoolkit", "nvidia-cuda-toolkit"})
+    if (whole.mentions(sign)) return false;
+  return says_cpu(whole.file->path()) ||
+         std::ranges::any_of(
+             stages, [](const FileStage& stage) { return says_cpu(stage.base) || says_cpu(stage.name); }) ||
+         std::ranges::any_of(whole.labels, says_cpu) || std::ranges::any_of(whole.settings, is_without_cuda);
+}
+
+bool is_for_arm(const WholeFile& whole) { return whole.mentions("arm64") || whole.mentions("aarch64"); }
+
+}  // namespace
+
+void check_cpu_image(const WholeFile& whole, Report& report) {
+  const auto calls = whole.pip_calls();
+  if (calls.empty() || !is_for_cpus(whole)) return;
+  for (const auto& [place, pip] : calls) {
+    if (in_recipe(place.unit->place)) continue;  // the cells say what a recipe is for
+    for (const PipPackage& written : pip.packages) {
+      PipPackage package = written;
+      package.version = whole.expanded(written.version);
+      const WheelKind* kind =
+          wheel_kind(package, whole.expanded(pip.words.index), is_for_arm(whole) ? "" : "amd64");
+      if (kind == nullptr || !kind->gpu) continue;
+      Finding& finding = add(report, "KL020", *place.unit, *place.command, written.span,
+                             fmt::format("'{}{}{}' in a file for CPUs: {}", package.name,
+                                         package.version.empty() ? "" : "==", package.version, kind->why));
+      finding.hint = "take the CPU wheel";
+      if (kind->runs_anywhere) finding.severity = Severity::warning;
+    }
   }
 }
 

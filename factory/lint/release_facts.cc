@@ -1,10 +1,12 @@
-#include "factory/lint/cuda_limits.h"
+#include "factory/lint/release_facts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
+#include "factory/base/glob.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
@@ -122,6 +124,103 @@ std::optional<std::string> last_cuda_for(std::string_view family) {
   auto found = limits().last_for_family.find(family);
   if (found == limits().last_for_family.end()) return std::nullopt;
   return found->second;
+}
+
+namespace {
+
+struct Facts {
+  std::vector<std::pair<Version, Version>> unbounded;
+  std::vector<std::pair<std::string, std::string>> pythons;
+  std::vector<std::pair<Version, BazelRange>> bazel;
+};
+
+Facts read_facts() {
+  const JsonDocument document = lint_data("tensorflow.json");
+  const JsonNode root = document.root();
+  Facts facts;
+  for (const JsonNode& one : root.at("protobuf_unbounded").items())
+    facts.unbounded.emplace_back(one.at("first").string(), one.at("last").string());
+  for (const JsonNode& one : root.at("pythons").items())
+    facts.pythons.emplace_back(one.at("base").string(), one.at("python").string());
+  for (const JsonNode& one : root.at("bazel").items())
+    facts.bazel.emplace_back(Version(one.at("series").string()),
+                             BazelRange{Version(one.at("first").string()), Version(one.at("last").string()),
+                                        one.at("known").string() == "derived"});
+  return facts;
+}
+
+const Facts& facts() {
+  static const Facts kFacts = read_facts();
+  return kFacts;
+}
+
+}  // namespace
+
+bool takes_any_protobuf(const Version& tensorflow) {
+  const auto& all = facts().unbounded;
+  return std::ranges::any_of(
+      all, [&](const auto& branch) { return branch.first <= tensorflow && tensorflow <= branch.second; });
+}
+
+std::string python_of_base(const std::string& reference) {
+  for (const auto& [base, python] : facts().pythons)
+    if (glob_matches(base, reference)) return python;
+  return "";
+}
+
+std::optional<BazelRange> bazel_for(const Version& tensorflow) {
+  for (const auto& [series, range] : facts().bazel)
+    if (series.covers(tensorflow)) return range;
+  return std::nullopt;
+}
+
+namespace {
+
+std::vector<WheelKind> read_kinds() {
+  const JsonDocument document = lint_data("wheels.json");
+  std::vector<WheelKind> kinds;
+  for (const JsonNode& node : document.root().at("packages").items()) {
+    WheelKind kind;
+    auto take = [&](const char* key, std::string& field) {
+      if (auto value = node.find(key)) field = value->string();
+    };
+    take("name", kind.name);
+    take("version", kind.version);
+    take("extra", kind.extra);
+    take("unless_index", kind.unless_index);
+    take("architecture", kind.architecture);
+    take("why", kind.why);
+    if (auto others = node.find("unless_with"))
+      for (const JsonNode& other : others->items()) kind.unless_with.push_back(other.string());
+    if (auto anywhere = node.find("runs_anywhere")) kind.runs_anywhere = anywhere->boolean();
+    kind.gpu = node.at("for").string() == "gpu";
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
+bool any_is_beside(const std::vector<std::string>& globs, const std::vector<std::string>& beside) {
+  return std::ranges::any_of(globs, [&](const std::string& glob) {
+    return std::ranges::any_of(beside,
+                               [&](const std::string& package) { return glob_matches(glob, package); });
+  });
+}
+
+}  // namespace
+
+const WheelKind* wheel_kind(const PipPackage& package, const std::string& index,
+                            const std::string& architecture, const std::vector<std::string>& beside) {
+  static const std::vector<WheelKind> kKinds = read_kinds();
+  for (const WheelKind& kind : kKinds) {
+    bool fits =
+        glob_matches(kind.name, package.name) && glob_matches(kind.version, package.version) &&
+        glob_matches(kind.extra, package.extras) &&
+        (kind.architecture.empty() || kind.architecture == architecture) &&
+        (kind.unless_index.empty() || (index + package.url).find(kind.unless_index) == std::string::npos) &&
+        !any_is_beside(kind.unless_with, beside);
+    if (fits) return &kind;
+  }
+  return nullptr;
 }
 
 }  // namespace kiln::lint

@@ -1,5 +1,5 @@
 // Words, flags, exec forms and heredoc marks of an instruction, and what variables make of a word.
-#include "factory/source/dockerfile_words.h"
+#include "factory/source/dockerfile_lines.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
