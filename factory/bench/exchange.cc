@@ -101,7 +101,7 @@ class CsvReader {
       do row.fields.push_back(field());
       while (next_is(','));
       if (!next_is('\r') && at_ < text_.size() && text_[at_] != '\n')
-        fail("a field goes on behind its quote");
+        fail("text follows the closing quote of a field");
       if (next_is('\n')) ++line_;
       if (row.fields.size() > 1 || !row.fields.front().empty()) rows.push_back(std::move(row));
     }
@@ -124,7 +124,7 @@ class CsvReader {
     }
     std::string quoted;
     for (;; ++at_) {
-      if (at_ >= text_.size()) fail("a quote is not closed");
+      if (at_ >= text_.size()) fail("the quote of a field is not closed");
       if (text_[at_] == '\n') ++line_;
       if (text_[at_] == '"') {
         ++at_;
@@ -208,7 +208,7 @@ std::string runs_to_csv(const std::vector<BenchRun>& runs) {
 
 std::vector<BenchRun> runs_from_csv(std::string_view text, const std::string& file, std::int64_t now) {
   const std::vector<CsvRow> rows = CsvReader(text, file).rows();
-  if (rows.empty()) throw Error(ExitCode::input, {file, 1, 1, ""}, "there is no header");
+  if (rows.empty()) throw Error(ExitCode::input, {file, 1, 1, ""}, "the file has no header line");
   std::vector<const CsvField*> header;
   for (const std::string& name : rows.front().fields) {
     header.push_back(find_field(name));

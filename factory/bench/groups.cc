@@ -50,7 +50,7 @@ const std::vector<Column>& columns() {
 }
 
 Error bad_choice(const std::string& clause, const std::string& why) {
-  return Error(ExitCode::usage, fmt::format("'{}' chooses no runs: {}", clause, why),
+  return Error(ExitCode::usage, fmt::format("'{}' is not a valid choice of runs: {}", clause, why),
                fmt::format("a file of runs, or clauses such as framework=pytorch,method=pip; columns: {}, "
                            "since, until, snapshot, session, mark",
                            fmt::join(run_columns(), ", ")));
@@ -100,9 +100,8 @@ std::string one_unit(const std::vector<BenchRun>& a, const std::vector<BenchRun>
   for (const auto* runs : {&a, &b})
     for (const BenchRun& run : *runs)
       if (run.unit != unit)
-        throw Error(ExitCode::input,
-                    fmt::format("{} was measured in {} and in {}: speeds of two units do not compare",
-                                fmt::join(values, " "), unit, run.unit));
+        throw Error(ExitCode::input, fmt::format("kiln cannot compare {}: some runs are in {}, others in {}",
+                                                 fmt::join(values, " "), unit, run.unit));
   return unit;
 }
 

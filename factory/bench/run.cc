@@ -78,7 +78,7 @@ std::string taken_at(const JsonNode& node, std::int64_t now) {
   const JsonNode taken = node.at("taken");
   std::string text = taken.line_of_text();
   const auto seconds = unix_seconds_of(text);
-  if (!seconds) taken.fail("'" + text + "' is no date", "such as " + rfc3339(now));
+  if (!seconds) taken.fail("'" + text + "' is not a date", "write it like " + rfc3339(now));
   if (*seconds > now + kClockTolerance)
     taken.fail("the run is from the future: " + text, "the clock here says " + rfc3339(now));
   return text;

@@ -33,11 +33,13 @@ double elements_of(const BenchRun& run) {
 
 void check_default(const TuningTrial& trial) {
   if (trial.end == TrialEnd::stopped)
-    throw Error(ExitCode::timeout,
-                fmt::format("the workload did not end within the budget with {}", text_of(trial.setting)),
-                "--budget gives it more");
+    throw Error(
+        ExitCode::timeout,
+        fmt::format("the budget was spent before the workload ended, with {}", text_of(trial.setting)),
+        "give a larger --budget");
   if (trial.end != TrialEnd::complete)
-    throw Error(ExitCode::images_failed, trial.why, "without a default there is nothing to compare with");
+    throw Error(ExitCode::images_failed, trial.why,
+                "kiln compares every setting with the default, so the default must run");
 }
 
 // What the comparison takes, by what its two settings have taken so far.

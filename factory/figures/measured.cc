@@ -18,8 +18,8 @@ namespace {
 void refuse_unknown_unit(const BenchRun& run) {
   if (direction_of(run.unit) != Direction::unknown) return;
   throw Error(ExitCode::input,
-              fmt::format("{} of {}: '{}' is no unit of which it is known whether more or less is better",
-                          run.workload, run.name, run.unit),
+              fmt::format("{} of {}: kiln does not know whether more or less of '{}' is better", run.workload,
+                          run.name, run.unit),
               "a time begins with ns, us, ms, s, min or h (ms/step), a rate ends in /s (images/s)");
 }
 

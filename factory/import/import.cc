@@ -262,7 +262,7 @@ void FolderImport::prove() const {
   throw Error(
       ExitCode::images_failed,
       fmt::format("the imported matrix plans {} images, the folder has {}", planned.size(), wanted.size()),
-      "this is a mistake of kiln: please report it; nothing was written");
+      "this is an error in kiln, which wrote nothing; please report it");
 }
 
 }  // namespace

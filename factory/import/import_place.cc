@@ -202,7 +202,7 @@ ImportBase BaseNames::of(LegacyImage& image) {
   const std::string& text = image.base.value;
   if (!is_reference(text))
     throw Error(ExitCode::input, {image.path, image.base.line, 1, ""},
-                fmt::format("'{}' is no reference of an image", text));
+                fmt::format("'{}' is not a valid image reference", text));
   Reference reference = parse_reference(text);
   note_library(image);
   if (reference.digest.empty() && floats(reference.tag))
@@ -217,7 +217,7 @@ ImportBase BaseNames::of(LegacyImage& image) {
   if (!image.build_base.value.empty()) base.build_on = parse_reference(image.build_base.value).tag;
   if (!is_name(base.version))
     throw Error(ExitCode::input, {image.path, image.base.line, 1, ""},
-                fmt::format("the tag of {} is no version for kiln", text));
+                fmt::format("kiln cannot use the tag of {} as a version", text));
   return base;
 }
 

@@ -331,7 +331,7 @@ void RecipeWriter::write_test(const std::string& folder, const Cells& cells, con
   bool any = false;
   bool same = true;
   for (ImportCell* one : cells) {
-    if (one->legacy.test.empty()) one->legacy.note(0, "no-test", "nothing in it proves that it works");
+    if (one->legacy.test.empty()) one->legacy.note(0, "no-test", "the file has no test");
     any = any || !one->legacy.test.empty();
     same = same && one->legacy.test == cells[0]->legacy.test;
   }

@@ -69,7 +69,7 @@ std::string maker_of_local_image(const LegacyTree& tree, const std::string& path
   prefer(makers, [&](const std::string& one) { return last_part(one).find(name) != std::string_view::npos; });
   if (makers.size() == 1) return makers[0];
   throw Error(ExitCode::input, {path, 0, 0, ""},
-              fmt::format("'{}' is made by {}, and none is nearer", from, fmt::join(makers, ", ")),
+              fmt::format("several definition files make '{}': {}", from, fmt::join(makers, ", ")),
               how_to_give_base(from));
 }
 

@@ -90,13 +90,10 @@ void DefinitionImport::start_from(const DefinitionFile& file, const DefinitionSt
     image_.library = stage.value("library");
     reference.insert(0, kUndecidedRegistry);
   } else if (agent != "docker" || from == nullptr) {
-    if (agent.empty())
-      refuse_at(file.file, stage.place, "it does not say what it starts from", "Bootstrap: docker");
-    refuse_at(
-        file.file, stage.place,
-        fmt::format("'Bootstrap: {}' is nothing that kiln can start from, which is an image of a registry",
-                    agent),
-        how_to_give_base(written));
+    if (agent.empty()) refuse_at(file.file, stage.place, "the file has no 'Bootstrap:'", "Bootstrap: docker");
+    refuse_at(file.file, stage.place,
+              fmt::format("kiln starts from images of registries only, not from 'Bootstrap: {}'", agent),
+              how_to_give_base(written));
   }
   image_.base = {reference, line};
 }
@@ -147,8 +144,9 @@ LegacyImage DefinitionImport::read_parent(const std::string& maker, const Header
   } catch (const Error& error) {
     // The innermost mistake is told of its own file, too: once is enough here.
     refuse_at(image_.path, from.place,
-              fmt::format("'{}' is made by {}, which cannot be imported", from.value, maker),
-              error.where().file == maker ? "see there" : "see " + error.where().file);
+              fmt::format("kiln cannot import {1}, which makes '{0}'", from.value, maker),
+              error.where().file == maker ? "the reason is reported at that file"
+                                          : "the reason is reported at " + error.where().file);
   }
   return parent;
 }

@@ -44,7 +44,7 @@ void DockerfileImport::read() {
   const DockerStage& first = file_.stages[chain(last).front()];
   image_.base = {base_of(first), first.from.place.line};
   if (image_.base.value == "scratch" || image_.base.value.empty())
-    refuse_at(image_.path, first.from.place, fmt::format("'FROM {}' is nothing to start from", first.base),
+    refuse_at(image_.path, first.from.place, fmt::format("kiln cannot start from 'FROM {}'", first.base),
               how_to_give_base(first.base));
   if (first.from.flag("platform") != nullptr)
     image_.note(first.from.place.line, "platform", "--platform: the target's CPU decides");

@@ -184,7 +184,7 @@ void FactReader::pip(const Words& words) {
     static const std::set<std::string> kTools = {"pip", "setuptools", "wheel", "six", "virtualenv"};
     if (version.empty() && !kTools.contains(name))
       image_.note(line(*token), "unpinned",
-                  fmt::format("pip installs '{}' in whatever version is newest that day", name));
+                  fmt::format("'{}' has no version: pip installs the newest one", name));
   }
 }
 

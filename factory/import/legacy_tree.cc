@@ -161,13 +161,13 @@ LegacyTree find_definitions(const FileSystem& files, const fs::path& root) {
 std::string read_definition_text(const LegacyTree& tree, const std::string& path,
                                  std::vector<ImportNote>* notes) {
   if (leads_out(tree.root, tree.root / path))
-    throw Error(ExitCode::input, {path, 0, 0, ""}, "it is a link to a file outside of the imported folder",
+    throw Error(ExitCode::input, {path, 0, 0, ""}, "the link points to a file outside of the imported folder",
                 "put a copy in its place");
   std::optional<std::string> text = tree.files.read(tree.root / path, kMaxDefinitionBytes);
-  if (!text) throw Error(ExitCode::input, {path, 0, 0, ""}, "it is a link that leads nowhere");
+  if (!text) throw Error(ExitCode::input, {path, 0, 0, ""}, "the link points to a file that does not exist");
   std::size_t odd = first_not_utf8(*text);
   if (odd != std::string::npos)
-    throw Error(ExitCode::input, {path, 0, 0, ""}, fmt::format("it is not UTF-8 at its byte {}", odd + 1),
+    throw Error(ExitCode::input, {path, 0, 0, ""}, fmt::format("the file is not UTF-8: byte {}", odd + 1),
                 "convert it with iconv");
   std::string out;
   for (std::size_t i = 0; i < text->size(); ++i)

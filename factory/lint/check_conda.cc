@@ -68,7 +68,7 @@ void check_conda(const ScriptUnit& unit, Report& report) {
       } else if (text != "install" && text != "create" && is_letter_or_digit(text.front()) &&
                  text.find_first_of("=$/") == std::string::npos) {
         add(report, "KL013", unit, command, call.arguments[i]->span,
-            fmt::format("'{}' is installed in whatever version is newest", text))
+            fmt::format("'{}' is installed without a version", text))
             .package = text;
       }
     }

@@ -199,7 +199,7 @@ class DockerfileCheck {
       if (std::string branch = branch_in_url(source); !branch.empty())
         report_.add("KL011", file_, span, fmt::format("{} in this URL is a branch: it moves", branch));
       if (one.flag("checksum") == nullptr && !has_commit(source) && !asks_for_branch(source))
-        report_.add("KL012", file_, span, "nothing checks what ADD gets");
+        report_.add("KL012", file_, span, "no checksum verifies what ADD downloads");
     }
     if (!plain || one.exec) return;
     std::size_t begin = offset(one.place);

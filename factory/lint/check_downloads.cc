@@ -110,8 +110,7 @@ void check_clones(const std::vector<Git>& calls, const ScriptUnit& unit, Report&
       add(report, "KL010", unit, *clone->command, commit->span,
           fmt::format("'{}' is only the beginning of a commit", commit->text));
     else
-      add(report, "KL010", unit, *clone->command, clone->command->span,
-          "this clone is whatever upstream has today");
+      add(report, "KL010", unit, *clone->command, clone->command->span, "this clone names no commit");
   }
 }
 
@@ -119,8 +118,7 @@ void check_branches(const std::vector<Git>& calls, const ScriptUnit& unit, Repor
   bool pinned = std::ranges::any_of(calls, [](const Git& git) { return git.pins(); });
   for (const Git& git : calls) {
     if (git.verb == "pull") {
-      add(report, "KL011", unit, *git.command, git.command->span,
-          "git pull takes whatever upstream has today");
+      add(report, "KL011", unit, *git.command, git.command->span, "git pull takes the newest commit");
     } else if (git.verb == "submodule" && git.call.has("--remote")) {
       add(report, "KL011", unit, *git.command, git.call.find("--remote")->span,
           "--remote takes the newest commits of the submodules");
@@ -251,10 +249,10 @@ void check_downloads(const ScriptUnit& unit, Report& report) {
     if (!is_download(call)) continue;
     if (runner_of(command, unit) != nullptr)
       add(report, "KL017", unit, command, command.span,
-          fmt::format("what {} gets is run unseen", call.program));
+          fmt::format("a shell runs what {} downloads, and nothing checks it", call.program));
     else if (is_kept(command, call, unit) && !checked_later(command, unit))
       add(report, "KL012", unit, command, command.span,
-          fmt::format("nothing checks what {} gets", call.program));
+          fmt::format("no checksum verifies what {} downloads", call.program));
   }
 }
 

@@ -66,7 +66,7 @@ void check_python_file(const SourceFile& file, Report& report) {
       report.add("KL003", file, span, native_text(flag));
     for (std::string_view get : {"urlretrieve(", "urlopen(", "requests.get("})
       if (!checks && code.find(get) != std::string_view::npos)
-        report.add("KL012", file, span, fmt::format("nothing checks what {}) gets", get));
+        report.add("KL012", file, span, fmt::format("no checksum verifies what {}) downloads", get));
     if (std::string kind = token_in(code); !kind.empty()) report.add("KL060", file, span, "here is " + kind);
     if (has_credentials(code)) report.add("KL061", file, span, "this URL has a password");
   }
@@ -78,11 +78,9 @@ void check_requirements_file(const SourceFile& file, Report& report) {
   check_indexes_of(file, all, report);
   for (const PipPackage& one : all.packages) {
     if (one.url.starts_with("git+") && !has_commit(one.url))
-      report.add("KL010", file, one.span, "git+ without a commit is whatever upstream has today");
+      report.add("KL010", file, one.span, "git+ without a commit installs the newest commit");
     else if (!one.exact)
-      report
-          .add("KL013", file, one.span,
-               fmt::format("'{}' is installed in whatever version is newest", one.name))
+      report.add("KL013", file, one.span, fmt::format("'{}' is installed without a version", one.name))
           .package = one.name;
     else if (!one.hashed && !one.url.starts_with("git+"))
       report.add("KL014", file, one.span,

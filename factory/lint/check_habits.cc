@@ -104,7 +104,8 @@ void check_modes(const ScriptUnit& unit, const ShellCommand& command, Report& re
   const Call call = call_of(command);
   if (call.program != "chmod") return;
   for (const ShellToken* word : call.arguments)
-    if (opens_to_all(word->text)) add(report, "KL079", unit, command, word->span, "everybody may write here");
+    if (opens_to_all(word->text))
+      add(report, "KL079", unit, command, word->span, "every user may write here");
 }
 
 void check_questions(const ScriptUnit& unit, const ShellCommand& command, Report& report) {

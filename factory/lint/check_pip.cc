@@ -19,10 +19,10 @@ void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellComma
   bool reported = false;
   for (const PipPackage& one : pip.packages) {
     if (one.url.starts_with("git+") && !has_commit(one.url) && one.url.find('$') == std::string::npos) {
-      add(report, "KL010", unit, command, one.span, "git+ without a commit is whatever upstream has today");
+      add(report, "KL010", unit, command, one.span, "git+ without a commit installs the newest commit");
     } else if (!one.exact) {
       add(report, "KL013", unit, command, one.span,
-          fmt::format("'{}' is installed in whatever version is newest", one.name))
+          fmt::format("'{}' is installed without a version", one.name))
           .package = one.name;
       reported = true;
     }
@@ -32,7 +32,7 @@ void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellComma
   bool fetches = !pip.words.no_index && (!pip.words.files.empty() || from_index);
   if (!fetches || reported || pip.words.hashes || wrapped_with(unit, "--require-hashes")) return;
   Finding& finding = add(report, "KL014", unit, command, pip.words.verb->span,
-                         "pip takes whatever file the index has for these versions");
+                         "no hash verifies the files that pip downloads");
   if (!in_recipe(unit.place)) finding.severity = Severity::note;
 }
 
@@ -148,7 +148,7 @@ void check_pip(const ScriptUnit& unit, Report& report) {
 
 namespace {
 
-constexpr std::string_view kText = "pip takes each package from whichever index has the higher version";
+constexpr std::string_view kText = "pip takes each package from the index with the higher version";
 
 const ShellToken* extra_index_of(const Call& call) {
   for (const ShellToken* word : call.arguments)

@@ -57,7 +57,7 @@ void check_base(std::string_view reference, const SourceLocation& where, Report&
         found->instead;
   if (pinned) return;
   if (tag == "latest")
-    report.add("KL015", where, fmt::format("'{}' is whatever is newest", reference));
+    report.add("KL015", where, fmt::format("'{}' names no fixed version", reference));
   else
     report.add("KL016", where, fmt::format("'{}' can be moved to another image", reference));
 }

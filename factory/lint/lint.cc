@@ -134,7 +134,7 @@ std::vector<fs::path> Linter::look_at(const fs::path& path) {
     throw Error(ExitCode::usage, fmt::format("there is no file or folder '{}'", path.string()));
   FileKind kind = kind_of_file(path);
   if (kind == FileKind::unknown)
-    throw Error(ExitCode::usage, fmt::format("'{}' is nothing that lint knows", path.string()),
+    throw Error(ExitCode::usage, fmt::format("kiln lint does not check files like '{}'", path.string()),
                 "recipe.json, a matrix, site.json, Dockerfile…, Containerfile…, *.def, Singularity…, "
                 "Apptainer…, *.sh, "
                 "*.py, requirements*.txt, or "

@@ -119,7 +119,7 @@ std::string mark_text(const PageContent& content) {
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
   throw Error(ExitCode::usage, fmt::format("{} {}", folder.string(), why),
-              "name a folder that is not there, an empty one, or an earlier export");
+              "name a new folder, an empty folder, or an earlier catalogue");
 }
 
 // Nobody's files are taken away: a folder is replaced if it is empty or holds an export and nothing beside
@@ -129,14 +129,15 @@ void check_place(const fs::path& folder, const CataloguePages& pages, const File
   const fs::file_status status = fs::status(folder, problem);
   if (status.type() == fs::file_type::not_found) return;
   if (problem) throw Error(ExitCode::store, fmt::format("{}: {}", folder.string(), problem.message()));
-  if (!fs::is_directory(status)) refuse(folder, "is no folder");
+  if (!fs::is_directory(status)) refuse(folder, "is not a folder");
   const std::vector<std::string> names = files.list(folder);
   if (names.empty()) return;
-  if (!files.exists(folder / kMarkFile)) refuse(folder, "holds something that is no export");
+  if (!files.exists(folder / kMarkFile)) refuse(folder, "contains files, and no catalogue that kiln wrote");
   std::set<std::string> own = {std::string(kMarkFile), "assets", "images", "mappings", "nights"};
   for (const std::string& path : pages.paths()) own.insert(path.substr(0, path.find('/')));
   for (const std::string& name : names)
-    if (!own.contains(name)) refuse(folder, fmt::format("holds '{}', which no export has", name));
+    if (!own.contains(name))
+      refuse(folder, fmt::format("contains '{}', which is not part of a catalogue", name));
 }
 
 // The private folder; gone with this object, with whatever is in it then.

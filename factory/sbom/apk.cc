@@ -44,7 +44,7 @@ class ApkReader {
   void end() {
     if (!begun_) return;
     if (package_.name.empty() || package_.version.empty())
-      throw Error(ExitCode::input, "a package without P: or V:");
+      throw Error(ExitCode::input, "a package has no name (P:) or no version (V:)");
     if (packages_.size() == kMostPackages)
       throw Error(ExitCode::input, fmt::format("more than {} packages", kMostPackages));
     package_.ecosystem = Ecosystem::apk;

@@ -98,7 +98,7 @@ std::vector<Package> read_dpkg_status(std::string_view text) {
     set_source(package, paragraph->line("Source"));
     if (package.version.empty() && !package.state.empty()) continue;  // its first unpacking did not end
     if (package.name.empty() || package.version.empty())
-      throw Error(ExitCode::input, "a paragraph without Package or Version");
+      throw Error(ExitCode::input, "a paragraph has no Package or no Version");
     packages.push_back(std::move(package));
     if (packages.size() > kMostPackages)
       throw Error(ExitCode::input, fmt::format("more than {} packages", kMostPackages));

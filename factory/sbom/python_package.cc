@@ -73,7 +73,7 @@ Package read_python_metadata(std::string_view text, std::string_view direct_url)
     package.homepage = homepage_of(*headers);
   }
   if (package.name.empty() || package.version.empty())
-    throw Error(ExitCode::input, "metadata without Name or Version");
+    throw Error(ExitCode::input, "the metadata has no Name or no Version");
   if (!direct_url.empty()) set_origin(package, direct_url);
   return package;
 }

@@ -46,12 +46,12 @@ enum Type : std::uint32_t { kInt32 = 4, kString = 6, kStringArray = 8, kI18nStri
 class Header {
  public:
   explicit Header(std::string_view blob) {
-    if (blob.size() < 8) bad("that is cut short");
+    if (blob.size() < 8) bad("ends too early");
     std::uint32_t entries = word(blob, 0);
     std::uint32_t size = word(blob, 4);
-    if (entries > kMostEntries || size > kMostData) bad("of impossible size");
+    if (entries > kMostEntries || size > kMostData) bad("states an impossible size");
     std::uint64_t data = 8 + std::uint64_t{entries} * 16;
-    if (data + size > blob.size()) bad("that is cut short");
+    if (data + size > blob.size()) bad("ends too early");
     data_ = blob.substr(data, size);
     for (std::uint32_t i = 0; i < entries; ++i) {
       std::size_t at = 8 + std::size_t{i} * 16;
@@ -64,10 +64,10 @@ class Header {
     auto found = entries_.find(tag);
     if (found == entries_.end()) return "";
     if (found->second.type != kString && found->second.type != kI18nString)
-      bad("with a text of another type");
+      bad("has a text field of another type");
     std::uint64_t at = found->second.offset;
     std::string text(string_at(at));
-    if (text.size() > 65'536 || first_not_utf8(text) != text.npos) bad("with a text that is none");
+    if (text.size() > 65'536 || first_not_utf8(text) != text.npos) bad("has an invalid text field");
     return text;
   }
 
@@ -87,11 +87,11 @@ class Header {
     std::vector<std::string_view> folder = strings(folders->second);
     std::uint64_t at = names->second.offset;
     if (names->second.type != kStringArray || names->second.count > kMostFiles)
-      bad("with a bad list of files");
+      bad("has a damaged list of files");
     for (std::uint32_t i = 0; i < names->second.count; ++i) {
       std::string_view name = string_at(at);
       std::uint32_t in = number_at(indexes->second, i);
-      if (in >= folder.size()) bad("with a file in no folder");
+      if (in >= folder.size()) bad("names a file without a folder");
       use(folder[in], name);
     }
   }
@@ -110,16 +110,16 @@ class Header {
 
   // The text at `at`, which then is behind it.
   std::string_view string_at(std::uint64_t& at) const {
-    if (at >= data_.size()) bad("with a text outside of its data");
+    if (at >= data_.size()) bad("has a text field outside of its data");
     std::size_t end = data_.find('\0', at);
-    if (end == data_.npos) bad("with a text without an end");
+    if (end == data_.npos) bad("has a text field without an end");
     std::string_view text = data_.substr(at, end - at);
     at = end + 1;
     return text;
   }
 
   std::vector<std::string_view> strings(const Entry& entry) const {
-    if (entry.type != kStringArray || entry.count > kMostFiles) bad("with a bad list of folders");
+    if (entry.type != kStringArray || entry.count > kMostFiles) bad("has a damaged list of folders");
     std::vector<std::string_view> all;
     std::uint64_t at = entry.offset;
     for (std::uint32_t i = 0; i < entry.count; ++i) all.push_back(string_at(at));
@@ -127,9 +127,9 @@ class Header {
   }
 
   std::uint32_t number_at(const Entry& entry, std::uint32_t index) const {
-    if (entry.type != kInt32 || index >= entry.count) bad("with a number that is none");
+    if (entry.type != kInt32 || index >= entry.count) bad("has an invalid number field");
     std::uint64_t at = entry.offset + std::uint64_t{index} * 4;
-    if (at + 4 > data_.size()) bad("with a number outside of its data");
+    if (at + 4 > data_.size()) bad("has a number field outside of its data");
     return word(data_, at);
   }
 
@@ -162,7 +162,7 @@ Package read_rpm_header(std::string_view blob) {
   package.ecosystem = Ecosystem::rpm;
   package.name = header.text(kName);
   package.version = header.text(kVersion);
-  if (package.name.empty() || package.version.empty()) bad("without a name or version");
+  if (package.name.empty() || package.version.empty()) bad("has no name or no version");
   if (std::string release = header.text(kRelease); !release.empty()) package.version += "-" + release;
   if (auto epoch = header.number(kEpoch)) package.epoch = std::to_string(*epoch);
   package.architecture = header.text(kArchitecture);
@@ -213,7 +213,7 @@ void harden(sqlite3* database) {
 std::vector<Package> read_rpm_database(std::string_view bytes) {
   constexpr std::size_t kHeader = 100;
   if (bytes.size() < kHeader || !bytes.starts_with("SQLite format 3"))
-    throw Error(ExitCode::input, "rpmdb.sqlite is no SQLite database");
+    throw Error(ExitCode::input, "rpmdb.sqlite is not an SQLite database");
   // Freed by SQLite, also where deserialising fails.
   auto* copy = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size()));
   if (copy == nullptr) throw Error(ExitCode::store, "out of memory");
@@ -244,7 +244,7 @@ std::vector<Package> read_rpm_database(std::string_view bytes) {
     const auto* blob = static_cast<const char*>(sqlite3_column_blob(prepared, 0));
     int length = sqlite3_column_bytes(prepared, 0);
     if (blob == nullptr || length < 0)
-      throw Error(ExitCode::input, "rpmdb.sqlite: a package without a header");
+      throw Error(ExitCode::input, "rpmdb.sqlite has a package without a header");
     Package package = read_rpm_header({blob, static_cast<std::size_t>(length)});
     if (packages.size() == kMostPackages)
       throw Error(ExitCode::input, fmt::format("more than {} packages", kMostPackages));

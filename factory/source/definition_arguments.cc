@@ -112,7 +112,8 @@ std::string fill_in(std::string_view text, int first_line, const std::string& fi
     out += text.substr(at, mark->begin - at);
     out += nested(*value, defaults, given);
     at = mark->end;
-    if (out.size() > kMaxDefinitionBytes) refuse_at(file, {}, "its arguments make the file too long");
+    if (out.size() > kMaxDefinitionBytes)
+      refuse_at(file, {}, "the file is too long after its arguments are filled in");
   }
   out += text.substr(at);
   return out;

@@ -213,7 +213,7 @@ DefinitionFile read_stages(std::string_view text, const std::string& file, std::
   }
   if (definition.stages.empty() && errors.empty())
     errors.emplace_back(ExitCode::input, SourceLocation{file, 0, 0, ""},
-                        "there is neither a header nor a section: this is no definition file");
+                        "the file has no header and no section: it is not a definition file");
   return definition;
 }
 

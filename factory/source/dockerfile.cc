@@ -379,7 +379,7 @@ Dockerfile read_dockerfile(std::string_view text, const std::string& file, std::
     });
   if (dockerfile.stages.empty() && errors.empty())
     errors.emplace_back(ExitCode::input, SourceLocation{file, 0, 0, ""},
-                        "there is no FROM: this is no Dockerfile");
+                        "the file has no FROM: it is not a Dockerfile");
   dockerfile.escape = lines.escape();
   dockerfile.directives = std::move(lines.directives);
   dockerfile.comments = std::move(lines.comments);

@@ -114,7 +114,7 @@ std::string Expander::until(char stop, bool keep_escapes) {
 
 std::string Expander::single_quoted() {
   std::size_t end = word_.find('\'', ++at_);
-  if (end == std::string_view::npos) fail("an open single quote");
+  if (end == std::string_view::npos) fail("a single quote is not closed");
   std::string out(word_.substr(at_, end - at_));
   at_ = end + 1;
   return out;
@@ -136,7 +136,7 @@ std::string Expander::double_quoted() {
     if (c == escape_ && !done() && (peek() == '"' || peek() == '$' || peek() == escape_)) c = word_[at_++];
     out += c;
   }
-  fail("an open double quote");
+  fail("a double quote is not closed");
 }
 
 std::string Expander::variable() {
@@ -159,7 +159,7 @@ std::string Expander::name() {
 }
 
 std::string Expander::braced() {
-  if (++depth_ > kMaxNesting) fail("variables are nested too deep");
+  if (++depth_ > kMaxNesting) fail("variables are nested more than 32 levels deep");
   ++at_;
   std::string wanted = name();
   if (wanted.empty()) fail("'${' without a name");
@@ -175,7 +175,7 @@ std::string Expander::braced() {
     if (colon) ++at_;
     char form = peek();
     if (std::string_view("-+?").find(form) == std::string_view::npos || done())
-      fail(fmt::format("the form of ${{{}…}} is not known", wanted),
+      fail(fmt::format("kiln does not know this form of ${{{}…}}", wanted),
            "known are ${x} and the forms :- :+ :? - + ? # ## % %% / //");
     ++at_;
     out = substituted(wanted, colon, form);

@@ -68,7 +68,7 @@ void DockerfileLines::read_directive(std::string_view trimmed, Place place) {
   directives_done_ = false;
   for (const Directive& other : directives)
     if (other.name == directive.name)
-      refuse_at(*file_, place, fmt::format("the directive '{}' is there twice", directive.name));
+      refuse_at(*file_, place, fmt::format("the directive '{}' occurs twice", directive.name));
   if (directive.name == "escape") {
     if (directive.value != "\\" && directive.value != "`")
       refuse_at(*file_, place, fmt::format("'{}' cannot be the escape character", directive.value),

@@ -54,7 +54,8 @@ void check_source(std::string_view text, const std::string& file) {
   std::string_view before = text.substr(0, nul);
   auto line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
   std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  refuse_at(file, {line, static_cast<int>(nul - start) + 1}, "a NUL byte", "this is a text file");
+  refuse_at(file, {line, static_cast<int>(nul - start) + 1}, "the file contains a NUL byte",
+            "Dockerfiles and definition files are text");
 }
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }

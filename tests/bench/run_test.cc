@@ -121,7 +121,7 @@ TEST(Run, NotANumberIsNoJson) {
 TEST(Run, TheFutureIsRefused) {
   EXPECT_NE(error_with("taken", "2026-11-24T13:00:00Z").find("from the future"), std::string::npos);
   EXPECT_EQ(error_with("taken", "2026-11-24T12:05:00Z"), "") << "clocks differ by minutes";
-  EXPECT_NE(error_with("taken", "yesterday").find("is no date"), std::string::npos);
+  EXPECT_NE(error_with("taken", "yesterday").find("is not a date"), std::string::npos);
 }
 
 TEST(Run, AWrongResultHasNoSpeed) {

@@ -51,12 +51,12 @@ diff -r pages empty
 mkdir full
 echo mine >full/notes.txt
 export_to 2 state full
-holds "$err" "full holds something that is no export; name a folder that is not there, an empty one, or an earlier export"
+holds "$err" "full contains files, and no catalogue that kiln wrote; name a new folder, an empty folder, or an earlier catalogue"
 echo mine >again/notes.txt
 export_to 2 state again
-holds "$err" "again holds 'notes.txt', which no export has"
+holds "$err" "again contains 'notes.txt', which is not part of a catalogue"
 export_to 2 state full/notes.txt
-holds "$err" 'is no folder'
+holds "$err" 'is not a folder'
 equals "$(cat full/notes.txt again/notes.txt)" "$(printf 'mine\nmine')"
 export_to 2 state /
 holds "$err" 'is the root of the file system'

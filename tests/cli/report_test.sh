@@ -96,7 +96,7 @@ wrong() { # wrong WORDS PYTHON: exit status 3, the place and these words
 wrong 'a run has at least one sample' 'r["samples"] = []'
 holds "$err" '/runs/0/samples'
 wrong 'a sample is greater than 0' 'r["samples"][0] = -1'
-wrong "'wallops' is no unit of which it is known whether more or less is better" 'r["unit"] = "wallops"'
+wrong "kiln does not know whether more or less of 'wallops' is better" 'r["unit"] = "wallops"'
 wrong 'the run is from the future' 'r["taken"] = "2999-01-01T00:00:00Z"'
 change none.json 'it["runs"] = []'
 expect 4 "$KILN" report --runs none.json

@@ -46,7 +46,7 @@ refused '{"unit": "ms/step", "samples": [4, -1]}' 'sample 2 is not a positive nu
 refused '{"unit": "ms/step", "samples": [4], "result": {"what": "loss falls", "ok": false}}' 'computed a wrong result'
 tell "$good" '{"unit": "images/s", "samples": [4]}'
 expect 1 bench --rounds 2
-holds "$err" 'speeds of two units do not compare'
+holds "$err" 'kiln cannot compare'
 equals "$(measurements)" 1 # of the image that was measured first
 rm -r .kiln/bench
 
@@ -182,7 +182,7 @@ equals "$(grep -c '^say ' <<<"$out")" 1
 expect 0 "$KILN" bench compare since=2020-01-01 runs.json
 holds "$out" 'no difference'
 expect 3 "$KILN" bench compare runs.json other.json
-holds "$err" 'speeds of two units do not compare'
+holds "$err" 'kiln cannot compare'
 expect 4 "$KILN" bench compare until=2020-01-01 runs.json
 
 # 8. A workload with two metrics: a figure each, of one start, that `select` and `compare` know by its name.

@@ -54,12 +54,11 @@ TEST(PipFacts, AreNamesAndVersions) {
 
 TEST(PipFacts, AreNotedWithoutVersions) {
   EXPECT_EQ(read({"pip install --upgrade pip setuptools wheel six virtualenv\npip install a==1"}).notes, "");
-  EXPECT_EQ(read({"ls\npip install a"}).notes,
-            "2 unpinned: pip installs 'a' in whatever version is newest that day");
+  EXPECT_EQ(read({"ls\npip install a"}).notes, "2 unpinned: 'a' has no version: pip installs the newest one");
   EXPECT_EQ(read({"pip install dist/a-1-cp36.whl dist/*.whl"}).notes,
             "1 wheel-name: the wheel's name is written by hand: a-1-cp36.whl");
   EXPECT_EQ(read({"pip install a.whl"}).notes,
-            "1 unpinned: pip installs 'a-whl' in whatever version is newest that day");
+            "1 unpinned: 'a-whl' has no version: pip installs the newest one");
 }
 
 TEST(PackageFacts, AreThoseOfTheSystem) {

@@ -28,8 +28,8 @@ TEST_F(LegacyTreeTest, EveryFileIsAnImageATwinOrANote) {
   EXPECT_EQ(files, 39u);  // and llvm-base.def, a part of others, and old-cluster.def
   EXPECT_NE(std::find(import().notes.begin(), import().notes.end(),
                       ImportNote{"old-cluster.def", 1, "not-imported",
-                                 "'Bootstrap: yum' is nothing that kiln can start from, which is an image of "
-                                 "a registry; say which image "
+                                 "kiln starts from images of registries only, not from 'Bootstrap: yum'; "
+                                 "say which image "
                                  "of a registry takes its place: --base yum=REGISTRY/IMAGE:TAG"}),
             import().notes.end());
 }

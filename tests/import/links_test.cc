@@ -43,12 +43,11 @@ TEST(ImportedLinks, OutOfTheFolderAreNotFollowed) {
   for (const auto& [path, bytes] : import.files) EXPECT_EQ(bytes.find("secret"), std::string::npos) << path;
   EXPECT_EQ(images(import), Words({"a/Dockerfile", "gone/Dockerfile"}));
   EXPECT_EQ(import.files.at("recipes/framework/a/files/a/within"), "own");
-  EXPECT_EQ(
-      remarks_of(import, "not-imported"),
-      Words(
-          {"a/Dockerfile.gone:0: it is a link that leads nowhere",
-           "a/Dockerfile.stolen:0: it is a link to a file outside of the imported folder; put a copy in its "
-           "place"}));
+  EXPECT_EQ(remarks_of(import, "not-imported"),
+            Words({"a/Dockerfile.gone:0: the link points to a file that does not exist",
+                   "a/Dockerfile.stolen:0: the link points to a file outside of the imported folder; put a "
+                   "copy in its "
+                   "place"}));
 }
 
 TEST(ImportedLinks, HostileNamesOfBasesAreNames) {

@@ -71,7 +71,7 @@ TEST(LocalImages, AreFoundWhereTheyAreNearest) {
             "a/b/app.def:2: ./root/ is made by root/Singularity, which becomes the base");
   EXPECT_EQ(
       base_of({{"x/root.def", kBase}, {"y/root.def", kBase}}),
-      "a/b/app.def:0: './root/' is made by x/root.def, y/root.def, and none is nearer; say which image of a "
+      "a/b/app.def:0: several definition files make './root/': x/root.def, y/root.def; say which image of a "
       "registry takes its place: --base ./root/=REGISTRY/IMAGE:TAG");
 }
 
@@ -208,7 +208,7 @@ TEST(GivenBases, AHeaderThatSaysNothingIsNotGivenOne) {
       import_files({{"ok.def", kBase}, {"a.def", "From: x:1\n%post\n  true\n"}, {"b.def", "just text\n"}});
   Words all = remarks_of(import, "not-imported");
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0], "a.def:1: it does not say what it starts from; Bootstrap: docker");
+  EXPECT_EQ(all[0], "a.def:1: the file has no 'Bootstrap:'; Bootstrap: docker");
   EXPECT_EQ(all[1].find("--base"), std::string::npos) << all[1];
 }
 
@@ -217,9 +217,8 @@ TEST(GivenBases, AnArgumentWithoutAValueSaysHow) {
       import_files({{"a/Dockerfile", "FROM debian:12\n"}, {"b/Dockerfile", "ARG BASE\nFROM ${BASE}\n"}});
   EXPECT_EQ(
       remarks_of(import, "not-imported"),
-      Words(
-          {"b/Dockerfile:2: 'FROM ${BASE}' is nothing to start from; say which image of a registry takes its "
-           "place: --base '${BASE}=REGISTRY/IMAGE:TAG'"}));
+      Words({"b/Dockerfile:2: kiln cannot start from 'FROM ${BASE}'; say which image of a registry takes its "
+             "place: --base '${BASE}=REGISTRY/IMAGE:TAG'"}));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(NativeFlags, OfGpusAndBuildSystemsAreFound) {
 }
 
 TEST(SecondIndexes, AreFound) {
-  const std::string says = "KL026 pip takes each package from whichever index has the higher version";
+  const std::string says = "KL026 pip takes each package from the index with the higher version";
   const std::string pip = "pip --no-cache-dir install --require-virtualenv ";
   expect_findings(
       "Dockerfile", "FROM scratch\n",
@@ -37,14 +37,13 @@ TEST(SecondIndexes, AreFound) {
           {"RUN uv pip install --extra-index-url https://a.org x==1 --require-hashes\n", ""},
           {"RUN pip install --no-cache-dir --require-hashes --extra-index-url https://a.org -r r.txt\n", ""},
       });
-  expect_findings(
-      "Dockerfile", "FROM scratch\n",
-      {
-          {"RUN pip install --no-cache-dir --extra-index-url https://a.org x==1\n",
-           "2:9-16 KL014 pip takes whatever file the index has for these versions\n2:32-49 " + says},
-          {"RUN pip install --no-cache-dir --extra-index-url=https://a.org torch==2.1.0+cu118\n",
-           "2:9-16 KL014 pip takes whatever file the index has for these versions"},
-      });
+  expect_findings("Dockerfile", "FROM scratch\n",
+                  {
+                      {"RUN pip install --no-cache-dir --extra-index-url https://a.org x==1\n",
+                       "2:9-16 KL014 no hash verifies the files that pip downloads\n2:32-49 " + says},
+                      {"RUN pip install --no-cache-dir --extra-index-url=https://a.org torch==2.1.0+cu118\n",
+                       "2:9-16 KL014 no hash verifies the files that pip downloads"},
+                  });
   expect_findings(
       "requirements.txt", "",
       {

@@ -11,7 +11,7 @@ const std::string kPinned = "Bootstrap: docker\nFrom: a@sha256:" + std::string(6
 TEST(DefinitionBases, ArePinned) {
   expect_findings("a.def", "",
                   {
-                      {"Bootstrap: docker\nFrom: ubuntu\n", "2:7 KL015 'ubuntu' is whatever is newest"},
+                      {"Bootstrap: docker\nFrom: ubuntu\n", "2:7 KL015 'ubuntu' names no fixed version"},
                       {"bootstrap: DOCKER\nfrom: ubuntu:22.04\n",
                        "2:7 KL016 'ubuntu:22.04' can be moved to another image"},
                       {"Bootstrap: localimage\nFrom: ubuntu\n", ""},
@@ -25,13 +25,13 @@ TEST(DefinitionBases, ArePinned) {
 TEST(Sections, OfShellAreRead) {
   expect_findings("a.def", kPinned,
                   {
-                      {"%pre\n    chmod 777 /x\n", "4:11-14 KL079 everybody may write here"},
-                      {"%setup\n    chmod 777 /x\n", "4:11-14 KL079 everybody may write here"},
-                      {"%post\n    chmod 777 /x\n", "4:11-14 KL079 everybody may write here"},
+                      {"%pre\n    chmod 777 /x\n", "4:11-14 KL079 every user may write here"},
+                      {"%setup\n    chmod 777 /x\n", "4:11-14 KL079 every user may write here"},
+                      {"%post\n    chmod 777 /x\n", "4:11-14 KL079 every user may write here"},
                       {"%environment\n    chmod 777 /x\n", ""},
-                      {"%test\n    chmod 777 /x\n", "4:11-14 KL079 everybody may write here"},
-                      {"%runscript\n    chmod 777 /x\n", "4:11-14 KL079 everybody may write here"},
-                      {"%startscript\n    chmod 777 /x\n", "4:11-14 KL079 everybody may write here"},
+                      {"%test\n    chmod 777 /x\n", "4:11-14 KL079 every user may write here"},
+                      {"%runscript\n    chmod 777 /x\n", "4:11-14 KL079 every user may write here"},
+                      {"%startscript\n    chmod 777 /x\n", "4:11-14 KL079 every user may write here"},
                       {"%help\n    chmod 777 /x\n", ""},
                       {"%files\n    chmod 777 /x\n", ""},
                       {"%post\n    export A=1\n", "4:5-15 KL001 `export` has no effect: its shell ends here"},

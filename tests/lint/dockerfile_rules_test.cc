@@ -10,11 +10,11 @@ TEST(Bases, ArePinned) {
   expect_findings(
       "Dockerfile", "",
       {
-          {"FROM ubuntu\n", "1:6 KL015 'ubuntu' is whatever is newest"},
-          {"FROM ubuntu:latest\n", "1:6 KL015 'ubuntu:latest' is whatever is newest"},
+          {"FROM ubuntu\n", "1:6 KL015 'ubuntu' names no fixed version"},
+          {"FROM ubuntu:latest\n", "1:6 KL015 'ubuntu:latest' names no fixed version"},
           {"FROM ubuntu:22.04\n", "1:6 KL016 'ubuntu:22.04' can be moved to another image"},
           {"FROM scratch\n", ""},
-          {"FROM localhost:5000/a\n", "1:6 KL015 'localhost:5000/a' is whatever is newest"},
+          {"FROM localhost:5000/a\n", "1:6 KL015 'localhost:5000/a' names no fixed version"},
           {"FROM localhost:5000/a:1\n", "1:6 KL016 'localhost:5000/a:1' can be moved to another image"},
           {"FROM ubuntu:22.04@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", ""},
           {"FROM "
@@ -31,8 +31,8 @@ TEST(Bases, ArePinned) {
           {"ARG TAG=22.04\nFROM ubuntu:${TAG}\n", "2:6 KL016 'ubuntu:22.04' can be moved to another image"},
           {"ARG TAG\nFROM ubuntu:${TAG}\n", ""},
           {"ARG TAG=1\nARG TAG=\"latest\"\nFROM ubuntu:${TAG}\n",
-           "3:6 KL015 'ubuntu:latest' is whatever is newest"},
-          {"FROM --platform=linux/arm64 ubuntu\n", "1:29 KL015 'ubuntu' is whatever is newest"},
+           "3:6 KL015 'ubuntu:latest' names no fixed version"},
+          {"FROM --platform=linux/arm64 ubuntu\n", "1:29 KL015 'ubuntu' names no fixed version"},
       });
 }
 
@@ -87,16 +87,18 @@ TEST(Add, IsCopyForPlainFiles) {
           {"FROM scratch\nADD [\"a\", \"/\"]\n", ""},
           {"FROM scratch\nCOPY a /\n", ""},
           {"FROM scratch\nONBUILD ADD a /\n", "2:9-12 KL076 ADD does more than this needs"},
-          {"FROM scratch\nADD https://a.org/b.bin /\n", "2:5-24 KL012 nothing checks what ADD gets"},
+          {"FROM scratch\nADD https://a.org/b.bin /\n",
+           "2:5-24 KL012 no checksum verifies what ADD downloads"},
           {"FROM scratch\nADD "
            "--checksum=sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "
            "https://a.org/b.bin /\n",
            ""},
           {"FROM scratch\nADD https://github.com/a/b/archive/master.zip /\n",
-           "2:5-46 KL011 /archive/master. in this URL is a branch: it moves\n2:5-46 KL012 nothing checks "
-           "what ADD gets"},
+           "2:5-46 KL011 /archive/master. in this URL is a branch: it moves\n2:5-46 KL012 no checksum "
+           "verifies what ADD downloads"},
           {"FROM scratch\nADD https://api.github.com/repos/a/b/git/refs/heads/main /v.json\n", ""},
-          {"FROM scratch\nADD git@a.org:b.git#v1 /\n", "2:5-23 KL012 nothing checks what ADD gets"},
+          {"FROM scratch\nADD git@a.org:b.git#v1 /\n",
+           "2:5-23 KL012 no checksum verifies what ADD downloads"},
           {"FROM scratch\nADD https://a.org/a.git#0123456789abcdef0123456789abcdef01234567 /\n", ""},
       });
 }
@@ -130,7 +132,7 @@ TEST(Run, IsAScriptOfItsOwn) {
           {"FROM scratch\nRUN make CFLAGS=-march=skylake\n", ""},
           {"FROM scratch\nRUN sudo make\n", "2:5-9 KL075 this step is root already"},
           {"FROM scratch\nRUN pip install a==1\n",
-           "2:9-16 KL014 pip takes whatever file the index has for these versions\n2:9-16 KL051 pip's cache "
+           "2:9-16 KL014 no hash verifies the files that pip downloads\n2:9-16 KL051 pip's cache "
            "stays in the layer"},
       });
 }
@@ -140,7 +142,7 @@ TEST(Run, ThatWritesFilesOfKilnIsNoCommand) {
       " AS kiln-files\nRUN mkdir -p /kiln && printf '%s\\n' 'gcc -march=native a.c' >/kiln/a.sh\n";
   expect_findings(
       "Dockerfile", "",
-      {{"FROM scratch" + writes, ""}, {"FROM ubuntu" + writes, "1:6 KL015 'ubuntu' is whatever is newest"}});
+      {{"FROM scratch" + writes, ""}, {"FROM ubuntu" + writes, "1:6 KL015 'ubuntu' names no fixed version"}});
 }
 
 TEST(Run, OfAnEarlierStageLeavesNothing) {
@@ -164,7 +166,7 @@ TEST(Run, OfOneStageBelongTogether) {
           {"FROM scratch\nRUN git clone https://a.org/a\nRUN git -C a checkout \"$A_COMMIT\"\n", ""},
           {"FROM scratch AS a\nRUN git clone https://a.org/a\nFROM scratch\nRUN git -C a checkout "
            "\"$A_COMMIT\"\n",
-           "2:5-30 KL010 this clone is whatever upstream has today"},
+           "2:5-30 KL010 this clone names no commit"},
           {"FROM scratch\nRUN curl -fO https://a.org/a.bin\nRUN sha256sum -c a.sum\n", ""},
           {"FROM scratch\nRUN curl -f https://a.org/a.bin | cat\nRUN x | sh\n", ""},
       });
@@ -174,14 +176,14 @@ TEST(Run, MayBeAHeredoc) {
   expect_findings(
       "Dockerfile", "",
       {
-          {"FROM scratch\nRUN <<EOF\nchmod 777 /x\nEOF\n", "3:7-10 KL079 everybody may write here"},
-          {"FROM scratch\nRUN <<EOF bash\nchmod 777 /x\nEOF\n", "3:7-10 KL079 everybody may write here"},
+          {"FROM scratch\nRUN <<EOF\nchmod 777 /x\nEOF\n", "3:7-10 KL079 every user may write here"},
+          {"FROM scratch\nRUN <<EOF bash\nchmod 777 /x\nEOF\n", "3:7-10 KL079 every user may write here"},
           {"FROM scratch\nRUN <<EOF python3\nchmod 777 /x\nEOF\n", ""},
           {"FROM scratch\nRUN <<EOF\n#!/usr/bin/python3\nchmod 777 /x\nEOF\n", ""},
           {"FROM scratch\nRUN <<EOF\n#!/bin/bash\nchmod 777 /x\nEOF\n",
-           "4:7-10 KL079 everybody may write here"},
+           "4:7-10 KL079 every user may write here"},
           {"FROM scratch\nRUN cat <<EOF\nchmod 777 /x\nEOF\n", ""},
-          {"FROM scratch\nRUN a && \\\n# no\n\n  chmod 777 /x\n", "5:9-12 KL079 everybody may write here"},
+          {"FROM scratch\nRUN a && \\\n# no\n\n  chmod 777 /x\n", "5:9-12 KL079 every user may write here"},
       });
 }
 

@@ -11,7 +11,7 @@ TEST(Clones, FloatUntilTheyArePinned) {
   expect_findings(
       "a.sh", kShell,
       {
-          {"git clone https://example.org/a.git\n", "2:1-36 KL010 this clone is whatever upstream has today"},
+          {"git clone https://example.org/a.git\n", "2:1-36 KL010 this clone names no commit"},
           {"git clone https://example.org/a.git && cd a && git checkout "
            "0123456789abcdef0123456789abcdef01234567 && make\n",
            ""},
@@ -21,32 +21,32 @@ TEST(Clones, FloatUntilTheyArePinned) {
           {"git clone https://a.org/a && git -C a checkout b2ee0f4\n",
            "2:48-55 KL010 'b2ee0f4' is only the beginning of a commit"},
           {"git clone https://a.org/a && git -C a checkout feedback1\n",
-           "2:1-26 KL010 this clone is whatever upstream has today"},
+           "2:1-26 KL010 this clone names no commit"},
           {"git clone https://example.org/a.git && cd a && git checkout "
            "0123456789abcdef0123456789abcdef012345678 && make\n",
-           "2:1-36 KL010 this clone is whatever upstream has today"},
+           "2:1-36 KL010 this clone names no commit"},
           {"git clone https://example.org/a.git && cd a && git checkout "
            "0123456789ABCDEF0123456789ABCDEF01234567 && make\n",
            ""},
           {"git clone https://example.org/a.git && cd a && git checkout "
            "g123456789abcdef0123456789abcdef01234567 && make\n",
-           "2:1-36 KL010 this clone is whatever upstream has today"},
+           "2:1-36 KL010 this clone names no commit"},
           {"git clone https://example.org/a.git && cd a && git log "
            "0123456789abcdef0123456789abcdef01234567\n",
-           "2:1-36 KL010 this clone is whatever upstream has today"},
+           "2:1-36 KL010 this clone names no commit"},
           {"git clone https://example.org/a.git && git -C a reset --hard \"$A_COMMIT\"\n", ""},
           {"git clone https://example.org/a.git && git -C a switch --detach \"$a_sha\"\n", ""},
           {"git clone https://example.org/a.git && git -C a fetch origin \"$A_REVISION\"\n", ""},
           {"git clone https://example.org/a.git && git -C a worktree add ../b \"$A_HASH\"\n", ""},
           {"git clone https://example.org/a.git && git -C a checkout A_COMMIT\n",
-           "2:1-36 KL010 this clone is whatever upstream has today"},
+           "2:1-36 KL010 this clone names no commit"},
           {"git clone https://example.org/a.git && git -C a checkout \"$A_VERSION\"\n",
-           "2:1-36 KL010 this clone is whatever upstream has today"},
+           "2:1-36 KL010 this clone names no commit"},
           {"git clone https://example.org/0123456789abcdef0123456789abcdef01234567/a.git\n",
-           "2:1-77 KL010 this clone is whatever upstream has today"},
+           "2:1-77 KL010 this clone names no commit"},
           {"git clone https://example.org/a.git a --revision=0123456789abcdef0123456789abcdef01234567\n", ""},
           {"git clone --depth 1 -b v1.0 https://example.org/a.git\n",
-           "2:1-54 KL010 this clone is whatever upstream has today"},
+           "2:1-54 KL010 this clone names no commit"},
       });
 }
 
@@ -58,9 +58,9 @@ TEST(Clones, AreCountedAgainstPins) {
            "-C a checkout \"$A_COMMIT\"\n",
            ""},
           {"git clone https://a.org/a && git clone https://a.org/b && git -C b checkout \"$B_COMMIT\"\n",
-           "2:1-26 KL010 this clone is whatever upstream has today"},
+           "2:1-26 KL010 this clone names no commit"},
           {"git clone https://a.org/a && git -C a checkout \"$A_COMMIT\" && git clone https://a.org/b\n",
-           "2:63-88 KL010 this clone is whatever upstream has today"},
+           "2:63-88 KL010 this clone names no commit"},
           {"git -C x checkout \"$X_COMMIT\"\n", ""},
       });
 }
@@ -96,7 +96,7 @@ TEST(Branches, Move) {
           {"git clone https://a.org/a && git -C a reset --hard \"$A_COMMIT\" && git -C a checkout trunk\n",
            "2:85-90 KL011 'trunk' is a branch: it moves"},
           {"git clone https://a.org/a && git -C a reset --hard \"$A_COMMIT\" && git -C a pull\n",
-           "2:67-80 KL011 git pull takes whatever upstream has today"},
+           "2:67-80 KL011 git pull takes the newest commit"},
           {"git submodule update --init --remote --depth 1\n",
            "2:29-37 KL011 --remote takes the newest commits of the submodules"},
           {"git submodule update --init\n", ""},
@@ -126,9 +126,9 @@ TEST(Downloads, AreChecked) {
   expect_findings(
       "a.sh", kShell,
       {
-          {"curl -fLO https://a.org/b.bin\n", "2:1-30 KL012 nothing checks what curl gets"},
-          {"wget \"$URL\"\n", "2:1-12 KL012 nothing checks what wget gets"},
-          {"aria2c ftp://a.org/b.bin\n", "2:1-25 KL012 nothing checks what aria2c gets"},
+          {"curl -fLO https://a.org/b.bin\n", "2:1-30 KL012 no checksum verifies what curl downloads"},
+          {"wget \"$URL\"\n", "2:1-12 KL012 no checksum verifies what wget downloads"},
+          {"aria2c ftp://a.org/b.bin\n", "2:1-25 KL012 no checksum verifies what aria2c downloads"},
           {"curl b.bin\n", ""},
           {"http https://a.org/b.bin\n", ""},
           {"curl -I https://a.org/b.bin\n", ""},
@@ -137,11 +137,13 @@ TEST(Downloads, AreChecked) {
           {"wget --spider https://a.org/b.bin\n", ""},
           {"curl -fLO https://a.org/b.bin\necho \"$SUM b.bin\" | sha256sum -c\n", ""},
           {"echo \"$SUM b.bin\" | sha256sum -c\ncurl -fLO https://a.org/b.bin\n",
-           "3:1-30 KL012 nothing checks what curl gets"},
+           "3:1-30 KL012 no checksum verifies what curl downloads"},
           {"curl -fLO https://a.org/b.bin\nopenssl dgst -sha256 b.bin\n", ""},
-          {"curl -fLO https://a.org/b.bin\nopenssl version\n", "2:1-30 KL012 nothing checks what curl gets"},
+          {"curl -fLO https://a.org/b.bin\nopenssl version\n",
+           "2:1-30 KL012 no checksum verifies what curl downloads"},
           {"curl -fLO https://a.org/b.bin\ngpg --verify b.sig b.bin\n", ""},
-          {"curl -fLO https://a.org/b.bin\nmd5sum -c b.md5\n", "2:1-30 KL012 nothing checks what curl gets"},
+          {"curl -fLO https://a.org/b.bin\nmd5sum -c b.md5\n",
+           "2:1-30 KL012 no checksum verifies what curl downloads"},
       });
 }
 
@@ -152,33 +154,40 @@ TEST(Downloads, ThatAreOnlyReadNeedNoCheck) {
           {"curl -s https://a.org/version | grep -o 1\n", ""},
           {"v=$(curl -s https://a.org/version)\necho \"$v\"\n", ""},
           {"v=$(curl -o f https://a.org/version)\necho \"$v\"\n",
-           "2:5-36 KL012 nothing checks what curl gets"},
+           "2:5-36 KL012 no checksum verifies what curl downloads"},
           {"v=$(wget -O f https://a.org/version)\necho \"$v\"\n",
-           "2:5-36 KL012 nothing checks what wget gets"},
+           "2:5-36 KL012 no checksum verifies what wget downloads"},
           {"v=$(curl --output=f https://a.org/version)\necho \"$v\"\n",
-           "2:5-42 KL012 nothing checks what curl gets"},
-          {"curl -s https://a.org/b.tar | tar x\n", "2:1-28 KL012 nothing checks what curl gets"},
-          {"curl -s https://a.org/b.gz | gunzip >b\n", "2:1-27 KL012 nothing checks what curl gets"},
-          {"curl -s https://a.org/key | apt-key add -\n", "2:1-26 KL012 nothing checks what curl gets"},
+           "2:5-42 KL012 no checksum verifies what curl downloads"},
+          {"curl -s https://a.org/b.tar | tar x\n", "2:1-28 KL012 no checksum verifies what curl downloads"},
+          {"curl -s https://a.org/b.gz | gunzip >b\n",
+           "2:1-27 KL012 no checksum verifies what curl downloads"},
+          {"curl -s https://a.org/key | apt-key add -\n",
+           "2:1-26 KL012 no checksum verifies what curl downloads"},
           {"tar x | curl -s https://a.org/b | cat\n", ""},
       });
 }
 
 TEST(Downloads, AreNotRunUnseen) {
-  expect_findings(
-      "a.sh", kShell,
-      {
-          {"curl -s https://a.org/install | sh\n", "2:1-30 KL017 what curl gets is run unseen"},
-          {"curl -s https://a.org/install | cat | sudo bash -s -- -y\n",
-           "2:1-30 KL017 what curl gets is run unseen\n2:39-43 KL075 this step is root already"},
-          {"wget -qO- https://a.org/get-pip.py | python3 -\n", "2:1-35 KL017 what wget gets is run unseen"},
-          {"bash -c \"$(curl -s https://a.org/install)\"\n", "2:12-41 KL017 what curl gets is run unseen"},
-          {"eval \"$(curl -s https://a.org/install)\"\n", "2:9-38 KL017 what curl gets is run unseen"},
-          {"echo \"$(curl -s https://a.org/install)\"\n", ""},
-          {"sh -c true | curl -s https://a.org/a | cat\n", ""},
-          {"curl -s https://a.org/a | cat\nsh install\n", ""},
-          {"curl -fO https://a.org/install; sh install\n", "2:1-31 KL012 nothing checks what curl gets"},
-      });
+  expect_findings("a.sh", kShell,
+                  {
+                      {"curl -s https://a.org/install | sh\n",
+                       "2:1-30 KL017 a shell runs what curl downloads, and nothing checks it"},
+                      {"curl -s https://a.org/install | cat | sudo bash -s -- -y\n",
+                       "2:1-30 KL017 a shell runs what curl downloads, and nothing checks it\n2:39-43 KL075 "
+                       "this step is root already"},
+                      {"wget -qO- https://a.org/get-pip.py | python3 -\n",
+                       "2:1-35 KL017 a shell runs what wget downloads, and nothing checks it"},
+                      {"bash -c \"$(curl -s https://a.org/install)\"\n",
+                       "2:12-41 KL017 a shell runs what curl downloads, and nothing checks it"},
+                      {"eval \"$(curl -s https://a.org/install)\"\n",
+                       "2:9-38 KL017 a shell runs what curl downloads, and nothing checks it"},
+                      {"echo \"$(curl -s https://a.org/install)\"\n", ""},
+                      {"sh -c true | curl -s https://a.org/a | cat\n", ""},
+                      {"curl -s https://a.org/a | cat\nsh install\n", ""},
+                      {"curl -fO https://a.org/install; sh install\n",
+                       "2:1-31 KL012 no checksum verifies what curl downloads"},
+                  });
 }
 
 }  // namespace

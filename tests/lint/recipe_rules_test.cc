@@ -333,7 +333,7 @@ TEST(RecipeBases, ArePinned) {
              "{\"licenses\": \"MIT\", \"versions\": {\"1\": {}}, \"methods\": {\"hub\": {\"image\": "
              "\"docker.io/a\"}}, \"test\": {\"script\": \"t.sh\"}}"},
             {"a.sh", ""}},
-           "recipe.json:1:73 KL015 'docker.io/a' is whatever is newest"},
+           "recipe.json:1:73 KL015 'docker.io/a' names no fixed version"},
           {{{"recipe.json",
              "{\"licenses\": \"MIT\", \"versions\": {\"1\": {}}, \"methods\": {\"hub\": {\"image\": "
              "\"docker.io/a@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}}, "

@@ -30,7 +30,7 @@ TEST(Suppressions, NeedAReason) {
   EXPECT_FALSE(result.findings[2].suppressed);
   EXPECT_EQ(result.count(Severity::note), 1u);
   EXPECT_EQ(to_text(result, Severity::note),
-            "a.sh:5:7: warning: everybody may write here [KL079]; give readers what they need: a+rX\n");
+            "a.sh:5:7: warning: every user may write here [KL079]; give readers what they need: a+rX\n");
 }
 
 TEST(Suppressions, HoldForACommandOfManyLines) {
@@ -111,7 +111,7 @@ TEST(JsonOutput, HasEverything) {
                                        {"line", 2},
                                        {"column", 7},
                                        {"end_column", 10},
-                                       {"text", "everybody may write here"},
+                                       {"text", "every user may write here"},
                                        {"hint", "give readers what they need: a+rX"},
                                        {"fixable", false},
                                        {"suppressed", false}}));

@@ -89,9 +89,9 @@ TEST(DefinitionFile, Apps) {
 
 TEST(DefinitionFile, Mistakes) {
   EXPECT_EQ(definition_error(""),
-            "x.def: error: there is neither a header nor a section: this is no definition file");
+            "x.def: error: the file has no header and no section: it is not a definition file");
   EXPECT_EQ(definition_error("# only a comment\n"),
-            "x.def: error: there is neither a header nor a section: this is no definition file");
+            "x.def: error: the file has no header and no section: it is not a definition file");
   EXPECT_EQ(definition_error("Bootstrap docker\n"),
             "x.def:1:1: error: the header line 'Bootstrap docker' has no ':'; a header line is written as "
             "Key: value; "
@@ -101,7 +101,7 @@ TEST(DefinitionFile, Mistakes) {
   EXPECT_EQ(definition_error("Bootstrap: docker\n%pots\n"),
             "x.def:2:1: error: unknown section '%pots'; did you mean 'post'?");
   EXPECT_EQ(definition_error(std::string("Bootstrap: \0\n", 13)),
-            "x.def:1:12: error: a NUL byte; this is a text file");
+            "x.def:1:12: error: the file contains a NUL byte; Dockerfiles and definition files are text");
 }
 
 TEST(DefinitionFile, ABrokenOneIsReadAsFarAsItGoes) {

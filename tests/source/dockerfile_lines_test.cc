@@ -118,7 +118,7 @@ TEST(DockerWord, FormsOfBraces) {
   EXPECT_EQ(error("${EMPTY:?}"), "Dockerfile:3:5: error: EMPTY: is not set");
   EXPECT_EQ(error("${NO?why $A_1}"), "Dockerfile:3:5: error: NO: why v");
   for (const char* form : {"${A_1:a}", "${A_1:=a}", "${A_1,,}", "${A_1:0:1}"})
-    EXPECT_NE(error(form).find("the form of ${A_1…} is not known"), std::string::npos) << form;
+    EXPECT_NE(error(form).find("kiln does not know this form of ${A_1…}"), std::string::npos) << form;
   EXPECT_EQ(error("${NO:-a"), "Dockerfile:3:5: error: '${' without its '}'");
   EXPECT_EQ(expanded_with("${NO:-${NO:-${A_1}}}"), "v");
   EXPECT_EQ(expanded_with("${NO:-'}'}"), "}");
@@ -179,7 +179,7 @@ TEST(DockerWord, NestsUpToALimit) {
   };
   EXPECT_EQ(expanded_with(nested(32)), "x");
   EXPECT_EQ(input_error([&] { expanded_with(nested(33)); }),
-            "Dockerfile:3:5: error: variables are nested too deep");
+            "Dockerfile:3:5: error: variables are nested more than 32 levels deep");
   EXPECT_EQ(expanded_with(nested(20) + nested(20)), "xx") << "beside each other they do not count";
 }
 

@@ -54,7 +54,7 @@ TEST(Dockerfile, DirectivesStandAboveEverythingElse) {
   EXPECT_EQ(docker_error("# escape=x\nFROM x\n"),
             "Dockerfile:1:1: error: 'x' cannot be the escape character; it is \\ or `");
   EXPECT_EQ(docker_error("# escape=`\n# escape=`\nFROM x\n"),
-            "Dockerfile:2:1: error: the directive 'escape' is there twice");
+            "Dockerfile:2:1: error: the directive 'escape' occurs twice");
 }
 
 TEST(Dockerfile, EnvInBothSpellings) {
@@ -176,7 +176,7 @@ TEST(FileNames, OfBothFormats) {
 }
 
 TEST(Dockerfile, WhatIsNoDockerfile) {
-  EXPECT_EQ(docker_error(""), "Dockerfile: error: there is no FROM: this is no Dockerfile");
+  EXPECT_EQ(docker_error(""), "Dockerfile: error: the file has no FROM: it is not a Dockerfile");
   EXPECT_EQ(docker_error("RUN a\n"), "Dockerfile:1:1: error: RUN stands above the first FROM; only ARG may");
   EXPECT_EQ(docker_error("FROM x\nRNU a\n"),
             "Dockerfile:2:1: error: unknown instruction 'RNU'; did you mean 'RUN'?");
@@ -187,7 +187,7 @@ TEST(Dockerfile, WhatIsNoDockerfile) {
             "Dockerfile:1:1: error: FROM is written as FROM image or FROM image AS name");
   EXPECT_EQ(docker_error("FROM x\nCOPY a\n"), "Dockerfile:2:1: error: COPY needs a source and a destination");
   EXPECT_EQ(docker_error(std::string("FROM x\nRUN \0\n", 13)),
-            "Dockerfile:2:5: error: a NUL byte; this is a text file");
+            "Dockerfile:2:5: error: the file contains a NUL byte; Dockerfiles and definition files are text");
   EXPECT_EQ(docker_error("FROM x\nUSER\n"), "Dockerfile:2:1: error: USER needs an argument");
 }
 
@@ -211,11 +211,11 @@ TEST(DockerWord, QuotesEscapesAndVariables) {
 
 TEST(DockerWord, Mistakes) {
   auto error = [](const std::string& word) { return input_error([&] { expanded(word); }); };
-  EXPECT_EQ(error("'a"), "Dockerfile:3:5: error: an open single quote");
-  EXPECT_EQ(error("\"a"), "Dockerfile:3:5: error: an open double quote");
+  EXPECT_EQ(error("'a"), "Dockerfile:3:5: error: a single quote is not closed");
+  EXPECT_EQ(error("\"a"), "Dockerfile:3:5: error: a double quote is not closed");
   EXPECT_EQ(error("${A"),
-            "Dockerfile:3:5: error: the form of ${A…} is not known; known are ${x} and the forms :- :+ "
-            ":? - + ? # ## % %% / //");
+            "Dockerfile:3:5: error: kiln does not know this form of ${A…}; known are ${x} and the forms "
+            ":- :+ :? - + ? # ## % %% / //");
   EXPECT_EQ(error("${A:-b"), "Dockerfile:3:5: error: '${' without its '}'");
   EXPECT_EQ(error("${NO:?is needed}"), "Dockerfile:3:5: error: NO: is needed");
   EXPECT_EQ(error("${}"), "Dockerfile:3:5: error: '${' without a name");

@@ -75,9 +75,9 @@ TEST(SourceText, RefusesNulAndTooMuch) {
   EXPECT_EQ(testing::input_error([] { check_source(std::string(kMaxDefinitionBytes + 1, 'a'), "f"); }),
             "f: error: the file has 4194305 bytes, more than 4194304");
   EXPECT_EQ(testing::input_error([] { check_source(std::string_view("a\nbc\0", 5), "f"); }),
-            "f:2:3: error: a NUL byte; this is a text file");
+            "f:2:3: error: the file contains a NUL byte; Dockerfiles and definition files are text");
   EXPECT_EQ(testing::input_error([] { check_source(std::string_view("\0", 1), "f"); }),
-            "f:1:1: error: a NUL byte; this is a text file");
+            "f:1:1: error: the file contains a NUL byte; Dockerfiles and definition files are text");
 }
 
 }  // namespace
