@@ -25,6 +25,17 @@ std::string room_in(const fs::path& store) {
                      memory_text(space.available), store.string());
 }
 
+// The last line of the output. Go's errors are chains, "copying layers: adding a layer: write /…: no space
+// left on device": of a long one the last two links, which say why.
+std::string why_it_failed(const std::string& tail) {
+  constexpr std::size_t kLongest = 160;
+  const std::string line = last_lines(tail, 1);
+  const std::size_t why = line.rfind(": ");
+  if (line.size() <= kLongest || why == std::string::npos) return line;
+  const std::size_t where = line.rfind(": ", why - 1);
+  return where == std::string::npos ? line : "… " + line.substr(where + 2);
+}
+
 // buildah copies its own program into memory before it starts a script, and forbids all to write to that
 // copy, which the kernel refuses for as long as it still has a page of it in hand: now and then, on
 // Linux 6.18. The script has not begun then.
@@ -166,7 +177,7 @@ std::string BuildahEngine::must(const Words& arguments) {
   CommandResult result = attempt(arguments);
   if (!result.ok())
     throw Error(ExitCode::store,
-                fmt::format("buildah {} failed: {}", arguments.front(), last_lines(result.tail, 1)),
+                fmt::format("buildah {} failed: {}", arguments.front(), why_it_failed(result.tail)),
                 arguments.front() == "commit" ? room_in(setup_.store) : "");
   std::string output = std::move(result.output);
   while (!output.empty() && output.back() == '\n') output.pop_back();

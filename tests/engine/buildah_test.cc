@@ -252,6 +252,21 @@ TEST_F(Buildah, AContainerThatIsKeptAndNotRemovedIsRemovedAfterwards) {
   }
 }
 
+TEST_F(Buildah, OfALongChainOfErrorsTheEndIsShown) {
+  const std::string layer = "adding layer with blob sha256:" + std::string(64, 'a') + ": ";
+  answers = {{{"commit"},
+              fails("Error: committing container: copying layers and metadata: " + layer + layer +
+                    "write /usr/lib/libx.so: no space left on device")}};
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  try {
+    container->keep("key", [] {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "buildah commit failed: … write /usr/lib/libx.so: no space left on device");
+  }
+}
+
 TEST_F(Buildah, WhatAnEngineLeavesBehindIsNotTrusted) {
   answers = {{{"rm"}, fails("container is in use")}};
   {
