@@ -13,66 +13,42 @@ namespace {
 enum class FieldKind { text, number, truth, numbers, words, json };
 
 struct CsvField {
-  const char* name;  // of the member, with points between
-  FieldKind kind;
+  std::string name;  // of the member, with points between
+  FieldKind kind = FieldKind::text;
 };
 
-constexpr CsvField kCsvFields[] = {{"workload", FieldKind::text},
-                                   {"unit", FieldKind::text},
-                                   {"samples", FieldKind::numbers},
-                                   {"warm", FieldKind::number},
-                                   {"first", FieldKind::number},
-                                   {"peak_memory", FieldKind::number},
-                                   {"image", FieldKind::text},
-                                   {"key", FieldKind::text},
-                                   {"name", FieldKind::text},
-                                   {"axes.framework", FieldKind::text},
-                                   {"axes.version", FieldKind::text},
-                                   {"axes.method", FieldKind::text},
-                                   {"axes.target", FieldKind::text},
-                                   {"axes.compilers", FieldKind::words},
-                                   {"axes.accelerator", FieldKind::text},
-                                   {"axes.libraries", FieldKind::words},
-                                   {"axes.runtimes", FieldKind::words},
-                                   {"stock", FieldKind::truth},
-                                   {"threads", FieldKind::number},
-                                   {"affinity", FieldKind::text},
-                                   {"cleared", FieldKind::json},
-                                   {"conditions.busy", FieldKind::number},
-                                   {"conditions.load", FieldKind::number},
-                                   {"conditions.steal", FieldKind::number},
-                                   {"conditions.governor", FieldKind::text},
-                                   {"conditions.marks", FieldKind::words},
-                                   {"host.cpu", FieldKind::text},
-                                   {"host.vendor", FieldKind::text},
-                                   {"host.model", FieldKind::text},
-                                   {"host.cores", FieldKind::number},
-                                   {"host.memory_bytes", FieldKind::number},
-                                   {"host.features", FieldKind::words},
-                                   {"host.accelerators", FieldKind::words},
-                                   {"host.driver", FieldKind::text},
-                                   {"host.kernel", FieldKind::text},
-                                   {"host.glibc", FieldKind::text},
-                                   {"host.mpi", FieldKind::text},
-                                   {"host.transparent_hugepages", FieldKind::text},
-                                   {"taken", FieldKind::text},
-                                   {"kiln", FieldKind::text},
-                                   {"round", FieldKind::number},
-                                   {"place", FieldKind::text},
-                                   {"output", FieldKind::json},
-                                   {"session", FieldKind::text},
-                                   {"workload_files", FieldKind::text}};
+constexpr auto kFieldKinds = enum_names<FieldKind>({{FieldKind::number, "number"},
+                                                    {FieldKind::truth, "truth"},
+                                                    {FieldKind::numbers, "numbers"},
+                                                    {FieldKind::words, "words"},
+                                                    {FieldKind::json, "json"}});
+
+// In the order of the columns; what has no kind is text.
+constexpr std::string_view kCsvFields =
+    "workload unit samples=numbers warm=number first=number peak_memory=number image key name "
+    "axes.framework axes.version axes.method axes.target axes.compilers=words axes.accelerator "
+    "axes.libraries=words axes.runtimes=words stock=truth threads=number affinity cleared=json "
+    "conditions.busy=number conditions.load=number conditions.steal=number conditions.governor "
+    "conditions.marks=words host.cpu host.vendor host.model host.cores=number host.memory_bytes=number "
+    "host.features=words host.accelerators=words host.driver host.kernel host.glibc host.mpi "
+    "host.transparent_hugepages taken kiln round=number place output=json session workload_files";
+
+const std::vector<CsvField>& csv_fields() {
+  static const std::vector<CsvField> kFields = [] {
+    std::vector<CsvField> fields;
+    for (std::string_view word : split(kCsvFields, ' ')) {
+      const std::size_t sign = std::min(word.find('='), word.size());
+      fields.push_back({std::string(word.substr(0, sign))});
+      if (sign < word.size()) fields.back().kind = kFieldKinds.find(word.substr(sign + 1)).value();
+    }
+    return fields;
+  }();
+  return kFields;
+}
 
 Json::json_pointer pointer_of(std::string name) {
   std::ranges::replace(name, '.', '/');
   return Json::json_pointer("/" + name);
-}
-
-std::string quoted_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
 }
 
 std::string field_text(const Json& value, FieldKind kind) {
@@ -164,9 +140,8 @@ Json value_of(const std::string& text, FieldKind kind) {
 }
 
 const CsvField* find_field(const std::string& name) {
-  const auto* found =
-      std::ranges::find_if(kCsvFields, [&](const CsvField& field) { return field.name == name; });
-  return found == std::end(kCsvFields) ? nullptr : found;
+  const auto found = std::ranges::find(csv_fields(), name, &CsvField::name);
+  return found == csv_fields().end() ? nullptr : &*found;
 }
 
 BenchRun run_of(const CsvRow& row, const std::vector<const CsvField*>& header, const std::string& file,
@@ -189,17 +164,24 @@ BenchRun run_of(const CsvRow& row, const std::vector<const CsvField*>& header, c
 
 }  // namespace
 
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
 std::string runs_to_csv(const std::vector<BenchRun>& runs) {
   std::string csv;
-  for (const CsvField& field : kCsvFields) csv += (csv.empty() ? "" : ",") + std::string(field.name);
+  for (const CsvField& field : csv_fields()) csv += (csv.empty() ? "" : ",") + field.name;
   csv += "\r\n";
   for (const BenchRun& run : runs) {
     const Json json = to_json(run);
     std::string row;
-    for (const CsvField& field : kCsvFields) {
+    for (const CsvField& field : csv_fields()) {
       const Json::json_pointer pointer = pointer_of(field.name);
-      if (&field != std::begin(kCsvFields)) row += ',';
-      if (json.contains(pointer)) row += quoted_field(field_text(json[pointer], field.kind));
+      if (&field != &csv_fields().front()) row += ',';
+      if (json.contains(pointer)) row += csv_field(field_text(json[pointer], field.kind));
     }
     csv += row + "\r\n";
   }
@@ -214,7 +196,7 @@ std::vector<BenchRun> runs_from_csv(std::string_view text, const std::string& fi
     header.push_back(find_field(name));
     if (header.back() != nullptr) continue;
     std::vector<std::string> names;
-    for (const CsvField& field : kCsvFields) names.emplace_back(field.name);
+    for (const CsvField& field : csv_fields()) names.push_back(field.name);
     throw Error(ExitCode::input, {file, 1, 1, ""}, "there is no column '" + name + "'",
                 did_you_mean(name, names));
   }

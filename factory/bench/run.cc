@@ -42,14 +42,6 @@ Json to_json(const RunConditions& conditions) {
   return json;
 }
 
-double not_negative_at(const JsonNode& node, std::string_view key) {
-  auto found = node.find(key);
-  if (!found) return 0;
-  const double value = found->number();
-  if (!(value >= 0) || !std::isfinite(value)) found->fail("expected a number of 0 or more");
-  return value;
-}
-
 RunConditions conditions_from_json(const JsonNode& node) {
   node.allow_only({"busy", "load", "steal", "governor", "marks"});
   RunConditions conditions{not_negative_at(node, "busy"), not_negative_at(node, "load"),
@@ -98,6 +90,14 @@ Json output_at(const JsonNode& node) {
 }
 
 }  // namespace
+
+double not_negative_at(const JsonNode& node, std::string_view key) {
+  auto found = node.find(key);
+  if (!found) return 0;
+  const double value = found->number();
+  if (!(value >= 0) || !std::isfinite(value)) found->fail("expected a number of 0 or more");
+  return value;
+}
 
 std::string metric_name(const std::string& workload, const std::string& metric) {
   return metric.empty() ? workload : workload + "." + metric;

@@ -88,6 +88,9 @@ bool was_disturbed(const BenchRun& run);
 // A greater number of it is the better one: a rate.
 bool more_is_better(std::string_view unit);
 
+// The number of this key, 0 where there is none. Error(input) for one that is negative or not finite.
+double not_negative_at(const JsonNode& node, std::string_view key);
+
 Json to_json(const BenchRun& run);
 // Strict: an unknown key, a sample that is not positive, a date that is none or later than `now` (Unix
 // seconds), or a wrong result is an Error(input) with its place.

@@ -46,46 +46,38 @@ Json testcase_of(const BenchRun& run, const std::string& session, std::size_t nu
   const std::string environ = plain_name(run.name.empty() ? run.key : run.name);
   const double median = median_of({run.steady().begin(), run.steady().end()});
   const std::string hash = Digest::of(run.workload + "\n" + run.key).hex().substr(0, 8);
-  return {{"name", run.workload},
-          {"display_name", run.workload},
-          {"unique_name", run.workload + "_" + hash},
-          {"hashcode", hash},
-          {"description", "a workload that kiln ran in an image"},
-          {"system", kSystem},
-          {"partition", partition},
-          {"environ", environ},
-          {"environment", environ},
-          {"result", "pass"},
-          {"filename", ""},
-          {"stagedir", nullptr},
-          {"outputdir", nullptr},
-          {"prefix", ""},
-          {"scheduler", "local"},
-          {"build_stderr", nullptr},
-          {"build_stdout", nullptr},
-          {"job_stderr", nullptr},
-          {"job_stdout", nullptr},
-          {"dependencies_actual", Json::array()},
-          {"dependencies_conceptual", Json::array()},
-          {"fail_phase", nullptr},
-          {"fail_reason", nullptr},
-          {"fixture", false},
-          {"job_nodelist", Json::array()},
-          {"job_completion_time", run.taken},
-          {"job_completion_time_unix", unix_seconds_of(run.taken).value_or(0)},
-          {"run_index", 0},
-          {"session_uuid", session},
-          {"uuid", fmt::format("{}:0:{}", session, number)},
-          {"time_compile", nullptr},
-          {"time_performance", nullptr},
-          {"time_run", nullptr},
-          {"time_sanity", nullptr},
-          {"time_setup", nullptr},
-          {"time_total", nullptr},
-          {"perfvalues",
-           {{fmt::format("{}:{}:median", kSystem, partition),
-             Json::array({median, 0, nullptr, nullptr, run.unit, "pass"})}}},
-          {"kiln", to_json(run)}};
+  Json json = {{"name", run.workload},
+               {"display_name", run.workload},
+               {"unique_name", run.workload + "_" + hash},
+               {"hashcode", hash},
+               {"description", "a workload that kiln ran in an image"},
+               {"system", kSystem},
+               {"partition", partition},
+               {"environ", environ},
+               {"environment", environ},
+               {"result", "pass"},
+               {"filename", ""},
+               {"prefix", ""},
+               {"scheduler", "local"},
+               {"fixture", false},
+               {"job_completion_time", run.taken},
+               {"job_completion_time_unix", unix_seconds_of(run.taken).value_or(0)},
+               {"run_index", 0},
+               {"session_uuid", session},
+               {"uuid", fmt::format("{}:0:{}", session, number)},
+               {"perfvalues",
+                {{fmt::format("{}:{}:median", kSystem, partition),
+                  Json::array({median, 0, nullptr, nullptr, run.unit, "pass"})}}},
+               {"kiln", to_json(run)}};
+  // What kiln has no word for.
+  for (std::string_view key :
+       split("stagedir outputdir build_stderr build_stdout job_stderr job_stdout fail_phase fail_reason "
+             "time_compile time_performance time_run time_sanity time_setup time_total",
+             ' '))
+    json[std::string(key)] = nullptr;
+  for (const char* key : {"dependencies_actual", "dependencies_conceptual", "job_nodelist"})
+    json[key] = Json::array();
+  return json;
 }
 
 // Reads a report, a test case at a time.

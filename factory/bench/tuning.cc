@@ -184,14 +184,6 @@ constexpr auto kTrialEnds = enum_names<TrialEnd>({{TrialEnd::complete, "complete
 // What kiln wrote stays, also when the clock is put back.
 constexpr std::int64_t kAnyTime = std::numeric_limits<std::int64_t>::max() - kClockTolerance;
 
-double finite_at(const JsonNode& node, std::string_view key) {
-  const auto found = node.find(key);
-  if (!found) return 0;
-  const double value = found->number();
-  if (!(value >= 0) || !std::isfinite(value)) found->fail("expected a number from 0");
-  return value;
-}
-
 TuningTrial trial_from_json(const JsonNode& node) {
   node.allow_only({"trial", "set", "end", "cost", "median", "unit", "seconds", "why"});
   TuningTrial trial;
@@ -199,11 +191,11 @@ TuningTrial trial_from_json(const JsonNode& node) {
   const auto end = kTrialEnds.find(node.at("end").string());
   if (!end) node.at("end").fail("expected an end of a trial");
   trial.end = *end;
-  trial.cost = finite_at(node, "cost");
+  trial.cost = not_negative_at(node, "cost");
   if (trial.end == TrialEnd::complete && !(trial.cost > 0)) node.fail("a complete trial has a cost");
-  trial.median = finite_at(node, "median");
+  trial.median = not_negative_at(node, "median");
   trial.unit = text_at(node, "unit");
-  trial.seconds = finite_at(node, "seconds");
+  trial.seconds = not_negative_at(node, "seconds");
   trial.why = text_at(node, "why");
   return trial;
 }
@@ -214,7 +206,7 @@ TuningTurn turn_from_json(const JsonNode& node) {
   TuningTurn turn;
   turn.round = static_cast<int>(node.at("round").integer(0, kMostTuningRounds));
   turn.tuned = flag_at(node, "tuned");
-  turn.seconds = finite_at(node, "seconds");
+  turn.seconds = not_negative_at(node, "seconds");
   turn.run = bench_run_from_json(node.at("run"), kAnyTime);
   return turn;
 }

@@ -12,8 +12,8 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
-#include "factory/lint/facts.h"
 #include "factory/lint/output.h"
+#include "factory/lint/recipe_source.h"
 
 namespace kiln {
 namespace {

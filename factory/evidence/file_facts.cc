@@ -17,6 +17,14 @@ namespace {
 
 constexpr std::size_t kLongestSymbol = 240;
 
+// Names of files and versions are any bytes in ELF; JSON is UTF-8.
+std::string printable_name(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+  if (text.size() > 4096) text.resize(4096);
+  return text;
+}
+
 std::string demangled(std::string_view name) {
   std::string text(name);
   int status = 0;
@@ -26,8 +34,7 @@ std::string demangled(std::string_view name) {
                                                  &std::free);
     if (status == 0 && plain) text = plain.get();
   }
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+  text = printable_name(std::move(text));
   if (text.size() > kLongestSymbol) {
     text.resize(kLongestSymbol - 3);
     text += "...";
@@ -151,14 +158,6 @@ constexpr auto kMachines = enum_names<Machine>({{Machine::other, "other"},
                                                 {Machine::x86_64, "x86_64"},
                                                 {Machine::aarch64, "aarch64"},
                                                 {Machine::ppc64, "ppc64"}});
-
-// Names of files and versions are any bytes in ELF; JSON is UTF-8.
-std::string printable_name(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
-  if (text.size() > 4096) text.resize(4096);
-  return text;
-}
 
 std::vector<std::string> printable_name(std::vector<std::string> texts) {
   for (std::string& text : texts) text = printable_name(std::move(text));

@@ -111,11 +111,7 @@ class ChartDrawing {
   // Lines from the top left corner of where we are, and moves below them.
   void text(std::string_view words, double size, std::string_view type, std::size_t lines,
             double indent = 0) {
-    for (const std::string& line : text_lines(words, kInside - indent, size, lines)) {
-      y_ += size * 1.3;
-      body_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", type, kEdge + indent,
-                           y_ - size * 0.3, markup_text(line));
-    }
+    body_ += text_elements(words, {kInside - indent, size, lines, kEdge + indent}, type, y_);
   }
 
   void header() {
@@ -206,11 +202,8 @@ class ChartDrawing {
   }
 
   std::string whole() const {
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" "
-        "height=\"{1:.0f}\" role=\"img\" aria-label=\"{2}\">\n<style>{3}</style>\n<defs>{4}</defs>\n"
-        "<rect class=\"paper\" width=\"{0}\" height=\"{1:.0f}\"/>\n{5}</svg>\n",
-        kWidth, y_, markup_text(chart_.title), chart_style(), bar_patterns(chart_.id), body_);
+    return chart_svg(chart_.title, kWidth, y_,
+                     fmt::format("</style>\n<defs>{}</defs>", bar_patterns(chart_.id)), body_);
   }
 
   const BarChart& chart_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "factory/base/markup.h"
 #include "factory/base/text.h"
 
 namespace kiln {
@@ -72,7 +73,24 @@ std::string cut_short(std::string_view text, double width, double size) {
 
 }  // namespace
 
-std::string_view chart_style() { return kChartStyle; }
+std::string text_elements(std::string_view words, const TextBlock& block, std::string_view type, double& y) {
+  std::string elements;
+  for (const std::string& line : text_lines(words, block.width, block.size, block.lines)) {
+    y += block.size * 1.3;
+    elements += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", type, block.x,
+                            y - block.size * 0.3, markup_text(line));
+  }
+  return elements;
+}
+
+std::string chart_svg(const std::string& title, double width, double height, std::string_view definitions,
+                      const std::string& body) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" "
+      "height=\"{1:.0f}\" role=\"img\" aria-label=\"{2}\">\n<style>{3}{4}\n"
+      "<rect class=\"paper\" width=\"{0}\" height=\"{1:.0f}\"/>\n{5}</svg>\n",
+      width, height, markup_text(title), kChartStyle, definitions, body);
+}
 
 double text_width(std::string_view text, double size) {
   double width = 0;

@@ -18,8 +18,19 @@ double text_width(std::string_view text, double size);
 // out. REQUIRES: lines > 0.
 std::vector<std::string> text_lines(std::string_view text, double width, double size, std::size_t lines);
 
-// CSS of a chart, held to the elements of class "chart".
-std::string_view chart_style();
+// The lines of `words` as <text> elements of class `type`, at `x`, from `y` down, which moves below them.
+struct TextBlock {
+  double width;
+  double size;
+  std::size_t lines;
+  double x;
+};
+std::string text_elements(std::string_view words, const TextBlock& block, std::string_view type, double& y);
+
+// A whole picture: an <svg> element of class "chart" with the style of all charts, and `definitions` in front
+// of the body.
+std::string chart_svg(const std::string& title, double width, double height, std::string_view definitions,
+                      const std::string& body);
 
 // Numbers as figures and tables show them.
 

@@ -7,6 +7,7 @@
 
 #include "factory/base/markup.h"
 #include "factory/base/text.h"
+#include "factory/bench/exchange.h"
 #include "factory/bench/statistics.h"
 #include "factory/figures/chart_text.h"
 
@@ -65,17 +66,10 @@ std::string markdown_row(const TableRow& row) {
   return line + "\n";
 }
 
-std::string csv_field(std::string_view text) {
-  std::string plain = without_controls(text);
-  if (plain.find_first_of(",\"\n") == std::string::npos) return plain;
-  std::string field = "\"";
-  for (char c : plain) field += c == '"' ? "\"\"" : std::string(1, c);
-  return field + "\"";
-}
-
 std::string csv_row(const std::vector<std::string>& fields) {
   std::string row;
-  for (const std::string& field : fields) row += (row.empty() ? "" : ",") + csv_field(field);
+  for (const std::string& field : fields)
+    row += (row.empty() ? "" : ",") + csv_field(without_controls(field));
   return row + "\r\n";
 }
 

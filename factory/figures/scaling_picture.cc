@@ -86,20 +86,13 @@ class LineDrawing {
     for (const std::string& line : chart_.lines) words(line, kSmallSize, "soft");
     for (const LinePanel& panel : chart_.panels) draw(panel);
     legend();
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" "
-        "height=\"{1:.0f}\" role=\"img\" aria-label=\"{2}\">\n<style>{3}.chart .side{{text-anchor:end}}"
-        "</style>\n<rect class=\"paper\" width=\"{0}\" height=\"{1:.0f}\"/>\n{4}</svg>\n",
-        kPictureWidth, y_ + kMargin, markup_text(chart_.title), chart_style(), body_);
+    return chart_svg(chart_.title, kPictureWidth, y_ + kMargin, ".chart .side{text-anchor:end}</style>",
+                     body_);
   }
 
  private:
   void words(const std::string& text, double size, std::string_view type) {
-    for (const std::string& line : text_lines(text, kPictureWidth - 2 * kMargin, size, 3)) {
-      y_ += size * 1.3;
-      body_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", type, kMargin,
-                           y_ - size * 0.3, markup_text(line));
-    }
+    body_ += text_elements(text, {kPictureWidth - 2 * kMargin, size, 3, kMargin}, type, y_);
   }
 
   double at(double x) const { return kMargin + kLeft + across_.place(x) * kPlotWidth; }

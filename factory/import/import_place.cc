@@ -111,10 +111,8 @@ Reference parse_reference(std::string text) {
 }
 
 bool floats(const std::string& tag) {
-  static const std::set<std::string> kMoving = {"",       "latest", "stable", "devel",   "nightly",
-                                                "master", "main",   "edge",   "rolling", "testing"};
-  return kMoving.contains(tag) || tag.find("latest") != std::string::npos ||
-         tag.find("nightly") != std::string::npos;
+  return tag.empty() || is_one_of(tag, "latest stable devel nightly master main edge rolling testing") ||
+         tag.find("latest") != std::string::npos || tag.find("nightly") != std::string::npos;
 }
 
 class BaseNames {
@@ -146,10 +144,9 @@ std::string BaseNames::name_of(const Reference& reference) {
       reference.repository + (reference.digest.empty() ? "" : "@" + reference.tag + reference.digest);
   std::string rest = reference.repository;
   std::string name = component_name(last_part(rest));
-  static const std::set<std::string_view> kSaysLittle = {"release", "python", "base", "image",
-                                                         "runtime", "devel",  "cpu",  "gpu"};
   if (std::size_t slash = rest.rfind('/');
-      kSaysLittle.contains(last_part(rest)) && slash != std::string::npos) {
+      is_one_of(last_part(rest), "release python base image runtime devel cpu gpu") &&
+      slash != std::string::npos) {
     rest.resize(slash);
     if (last_part(rest) != "library") name = component_name(last_part(rest)) + "-" + name;
   }

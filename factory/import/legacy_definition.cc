@@ -202,8 +202,7 @@ void DefinitionImport::take(const std::string& source, const std::string& destin
   const std::string file = take_local(tree_, image_, source, line);
   if (file.empty()) return;
   copied_[destination.ends_with('/') ? destination + std::string(last_part(file)) : destination] = file;
-  const std::string parent = destination.substr(0, destination.rfind('/') + 1);
-  script_.add(fmt::format("mkdir -p {}\ncp -R \"$kiln_files\"/{} {}", shell_text_word(parent), file,
+  script_.add(fmt::format("{}\ncp -R \"$kiln_files\"/{} {}", make_folder_of(destination), file,
                           shell_text_word(destination)));
   if (std::string more = make_runnable(image_, file, destination); !more.empty()) script_.add(more);
 }
@@ -224,10 +223,7 @@ void DefinitionImport::files_from(const DefinitionFile& file, const DefinitionSe
     if (image_.build_body.find(build.text()) == std::string::npos) image_.build_body += build.text();
     for (const FilePair& pair : section.files()) {
       std::string to = pair.destination.empty() ? pair.source : pair.destination;
-      if (to != pair.source)
-        image_.build_body +=
-            fmt::format("mkdir -p {}\ncp -a {} {}\n", shell_text_word(to.substr(0, to.rfind('/') + 1)),
-                        shell_text_word(pair.source), shell_text_word(to));
+      if (to != pair.source) image_.build_body += move_path(pair.source, to);
       image_.copies.push_back(to);
     }
     return;

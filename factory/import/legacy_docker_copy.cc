@@ -42,10 +42,7 @@ void DockerfileImport::copy_from_stage(const DockerInstruction& one, std::size_t
                   fmt::format("'{}' cannot be copied from a build stage", source));
       continue;
     }
-    if (source != target)
-      moves +=
-          fmt::format("mkdir -p {}\ncp -a {} {}\n", shell_text_word(target.substr(0, target.rfind('/') + 1)),
-                      shell_text_word(source), shell_text_word(target));
+    if (source != target) moves += move_path(source, target);
     image_.copies.push_back(target);
   }
   if (image_.build_body.find(build) == std::string::npos) image_.build_body += build;
@@ -75,8 +72,7 @@ void DockerfileImport::heredoc(const DockerInstruction& one, const DockerHeredoc
       heredoc.expand ? expand_docker_heredoc(heredoc.content, lookup, file_.escape, image_.path, one.place)
                      : heredoc.content;
   script_.add(fmt::format(
-      "mkdir -p {}\nprintf '%s' {} >{}", shell_text_word(destination.substr(0, destination.rfind('/') + 1)),
-      shell_text_word(image_value("", content, base_)),
+      "{}\nprintf '%s' {} >{}", make_folder_of(destination), shell_text_word(image_value("", content, base_)),
       shell_text_word(destination.ends_with('/') ? destination + heredoc.name : destination)));
 }
 
@@ -104,8 +100,7 @@ void DockerfileImport::add_url(const DockerInstruction& one, const std::string& 
   if (checksum == nullptr)
     image_.note(one.place.line, "no-checksum", fmt::format("{} is downloaded without a checksum", url));
   std::string file = destination.ends_with('/') ? destination + url.substr(url.rfind('/') + 1) : destination;
-  script_.add(fmt::format("mkdir -p {}\ncurl -fsSL -o {} {}",
-                          shell_text_word(file.substr(0, file.rfind('/') + 1)), shell_text_word(file),
+  script_.add(fmt::format("{}\ncurl -fsSL -o {} {}", make_folder_of(file), shell_text_word(file),
                           shell_text_word(url)));
   if (checksum != nullptr && checksum->value.starts_with("sha256:"))
     script_.add(

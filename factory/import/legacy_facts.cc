@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "factory/base/text.h"
 #include "factory/import/legacy_image.h"
@@ -29,19 +28,9 @@ std::string package_name(std::string_view word) {
 
 // Options of package tools other than pip, of git and of wget whose value is the next word.
 bool takes_value(const std::string& option) {
-  static const std::set<std::string> kOptions = {"-r",        "-c",
-                                                 "-n",        "--name",
-                                                 "-p",        "--prefix",
-                                                 "--channel", "-f",
-                                                 "--file",    "-t",
-                                                 "--root",    "-o",
-                                                 "-b",        "-j",
-                                                 "--jobs",    "-O",
-                                                 "--output",  "--option",
-                                                 "-P",        "--branch",
-                                                 "--depth",   "--directory-prefix",
-                                                 "--timeout", "--retries"};
-  return kOptions.contains(option);
+  return is_one_of(option,
+                   "-r -c -n --name -p --prefix --channel -f --file -t --root -o -b -j --jobs -O "
+                   "--output --option -P --branch --depth --directory-prefix --timeout --retries");
 }
 
 using Tokens = std::vector<const ShellToken*>;
@@ -90,7 +79,6 @@ void FactReader::fill_in(ShellToken& word) const {
 
 // Without `sudo`, `env A=b`, `A=b` and the like in front.
 void FactReader::command(const ShellCommand& command) {
-  static const std::set<std::string> kPrefixes = {"sudo", "env", "exec", "time", "nohup", "-E"};
   Words words = command.words;
   std::size_t skipped = 0;
   for (ShellToken& word : words) fill_in(word);
@@ -98,7 +86,7 @@ void FactReader::command(const ShellCommand& command) {
     const std::string& first = words[0].raw;
     bool assignment = !assigned_name(first).empty();
     if (assignment) set(words, 0);
-    if (!assignment && !kPrefixes.contains(first)) break;
+    if (!assignment && !is_one_of(first, "sudo env exec time nohup -E")) break;
     words.erase(words.begin());
     ++skipped;
   }
@@ -181,8 +169,7 @@ void FactReader::pip(const Words& words) {
     std::string name = package_name(word.substr(0, end));
     std::string version = end == std::string::npos ? "" : word.substr(end);
     image_.facts.pip[name] = {version, line(*token)};
-    static const std::set<std::string> kTools = {"pip", "setuptools", "wheel", "six", "virtualenv"};
-    if (version.empty() && !kTools.contains(name))
+    if (version.empty() && !is_one_of(name, "pip setuptools wheel six virtualenv"))
       image_.note(line(*token), "unpinned",
                   fmt::format("'{}' has no version: pip installs the newest one", name));
   }

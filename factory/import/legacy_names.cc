@@ -3,63 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
-#include <set>
+#include <span>
 
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/import/legacy_pins.h"
+#include "factory/oci/reference.h"
 #include "factory/recipe/recipe.h"
 #include "factory/recipe/target.h"
 
 namespace kiln {
 namespace {
 
+// What the words of file names mean.
 struct Alias {
-  std::string_view word;
   std::string_view name;
+  std::string_view words;
 };
 
-// Words of file names, and packages, that mean a framework.
-constexpr std::array<Alias, 16> kFrameworks = {{{"tf", "tensorflow"},
-                                                {"tensorflow", "tensorflow"},
-                                                {"tensorflow-gpu", "tensorflow"},
-                                                {"tensorflow-cpu", "tensorflow"},
-                                                {"intel-tensorflow", "tensorflow"},
-                                                {"torch", "pytorch"},
-                                                {"pytorch", "pytorch"},
-                                                {"pt", "pytorch"},
-                                                {"mxnet", "mxnet"},
-                                                {"cntk", "cntk"},
-                                                {"cntk-gpu", "cntk"},
-                                                {"jax", "jax"},
-                                                {"jaxlib", "jax"},
-                                                {"onnxruntime", "onnxruntime"},
-                                                {"onnxruntime-gpu", "onnxruntime"},
-                                                {"scikit-learn", "scikit-learn"}}};
-constexpr std::array<Alias, 15> kMethods = {{{"hub", "hub"},
-                                             {"dockerhub", "hub"},
-                                             {"official", "hub"},
-                                             {"pip", "pip"},
-                                             {"wheel", "pip"},
-                                             {"src", "source"},
-                                             {"source", "source"},
-                                             {"opt", "source"},
-                                             {"build", "source"},
-                                             {"distro", "distro"},
-                                             {"apt", "distro"},
-                                             {"deb", "distro"},
-                                             {"conda", "vendor"},
-                                             {"vendor", "vendor"},
-                                             {"intel", "vendor"}}};
+// Also the names of packages.
+constexpr Alias kFrameworks[] = {
+    {"tensorflow", "tf tensorflow tensorflow-gpu tensorflow-cpu intel-tensorflow"},
+    {"pytorch", "torch pytorch pt"},
+    {"mxnet", "mxnet"},
+    {"cntk", "cntk cntk-gpu"},
+    {"jax", "jax jaxlib"},
+    {"onnxruntime", "onnxruntime onnxruntime-gpu"},
+    {"scikit-learn", "scikit-learn"}};
+constexpr Alias kMethods[] = {{"hub", "hub dockerhub official"},
+                              {"pip", "pip wheel"},
+                              {"source", "src source opt build"},
+                              {"distro", "distro apt deb"},
+                              {"vendor", "conda vendor intel"}};
 // Short names of graph compilers; their own names are handed in.
-constexpr std::array<Alias, 1> kCompilers = {{{"trt", "tensorrt"}}};
+constexpr Alias kCompilers[] = {{"tensorrt", "trt"}};
 
-template <std::size_t N>
-std::string meaning(const std::array<Alias, N>& aliases, std::string_view word) {
+std::string meaning(std::span<const Alias> aliases, std::string_view word) {
   for (const Alias& alias : aliases)
-    if (alias.word == word) return std::string(alias.name);
+    if (is_one_of(word, alias.words)) return std::string(alias.name);
   return "";
 }
 
@@ -80,13 +62,6 @@ std::vector<std::string> words_of(const std::string& stem) {
   }
   std::erase(words, "");
   return words;
-}
-
-std::string tag_of(const std::string& reference) {
-  std::string plain = reference.substr(0, reference.find('@'));
-  std::size_t colon = plain.rfind(':');
-  return colon == std::string::npos || plain.find('/', colon) != std::string::npos ? ""
-                                                                                   : plain.substr(colon + 1);
 }
 
 std::string last_word(const std::string& path) {
@@ -124,8 +99,7 @@ class CellReader {
   bool for_gpu() const;
   void accelerators(const std::string& value);
   bool is_target(const std::string& accelerator) const;
-  template <std::size_t N>
-  std::string word_of(const std::array<Alias, N>& aliases) const {
+  std::string word_of(std::span<const Alias> aliases) const {
     for (const std::string& word : words_)
       if (std::string name = meaning(aliases, word); !name.empty()) return name;
     return "";

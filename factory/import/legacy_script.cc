@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "factory/base/quote.h"
@@ -66,6 +65,14 @@ void LegacyScript::block(std::string_view body, bool stops) {
   end_here();
 }
 
+std::string make_folder_of(const std::string& path) {
+  return "mkdir -p " + shell_text_word(path.substr(0, path.rfind('/') + 1));
+}
+
+std::string move_path(const std::string& from, const std::string& to) {
+  return fmt::format("{}\ncp -a {} {}\n", make_folder_of(to), shell_text_word(from), shell_text_word(to));
+}
+
 bool names_interpreter(std::string_view text) {
   return text.starts_with("#!") && !trimmed(text.substr(2, text.find('\n') - 2)).empty();
 }
@@ -99,14 +106,13 @@ std::string without_open_end(std::string_view name, std::string value) {
 }
 
 bool changes_only_its_shell(const std::string& text) {
-  static const std::set<std::string> kShellOnly = {"export", "cd",     "source", ".",
-                                                   "alias",  "ulimit", "umask",  "set"};
   const ShellText shell = read_shell(text);
   const auto& commands = shell.commands;
   return !commands.empty() && !shell.compound &&
          std::ranges::all_of(commands, [](const ShellCommand& command) {
            return command.in_substitution ||
-                  (!command.words.empty() && kShellOnly.contains(command.words[0].text));
+                  (!command.words.empty() &&
+                   is_one_of(command.words[0].text, "export cd source . alias ulimit umask set"));
          });
 }
 

@@ -31,6 +31,11 @@ class LegacyScript {
   std::size_t end_ = 0;  // of the last command
 };
 
+// "mkdir -p" of the folder that a file of this path is in.
+std::string make_folder_of(const std::string& path);
+// Lines that put a path of the image at another one.
+std::string move_path(const std::string& from, const std::string& to);
+
 // Runs a text that begins with "#!" by the program that it names, as the kernel does.
 std::string run_by_interpreter(std::string_view text);
 bool names_interpreter(std::string_view text);

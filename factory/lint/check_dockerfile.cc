@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "factory/lint/check_file.h"
-#include "factory/lint/whole_file.h"
+#include "factory/lint/checks.h"
 #include "factory/recipe/native_flag.h"
 #include "factory/source/dockerfile.h"
 #include "factory/source/secret_words.h"
@@ -52,6 +51,13 @@ bool asks_for_branch(std::string_view source) {
          source.find("/git/refs/heads/") != std::string_view::npos;
 }
 
+// What a stage, and those below it, have set for the shells of its RUNs.
+struct StageShell {
+  bool unattended = false;   // ENV sets DEBIAN_FRONTEND
+  bool assumes_yes = false;  // a RUN sets Assume-Yes
+  bool stops = false;        // SHELL starts a shell with -e
+};
+
 class DockerfileCheck {
  public:
   DockerfileCheck(const SourceFile& file, Report& report) : file_(file), report_(report) {
@@ -76,27 +82,18 @@ class DockerfileCheck {
     whole_.stages.push_back({stage.name, "", std::nullopt, {}});
     check_from(stage);
     const auto& parent = whole_.stages.back().parent;
-    unattended_ = parent && unattended_of_[*parent];
-    assumes_yes_ = parent && assumes_yes_of_[*parent];
-    stops_ = parent && stops_of_[*parent];
+    shell_ = parent ? shell_of_[*parent] : StageShell{};
     // `kiln generate --inline` writes files there, whose lines are no commands of the instruction's.
-    if (stage.name == "kiln-files") return keep_state();
+    if (stage.name == "kiln-files") return shell_of_.push_back(shell_);
     argument_unattended_ = false;
     for (const DockerInstruction& one : stage.instructions) check(one);
-    keep_state();
+    shell_of_.push_back(shell_);
     if (!runs_.shell.commands.empty()) {
       check_git(runs_, report_);
       check_downloads(runs_, report_);
     }
     runs_ = {};
     place_suppressions(stage, known);
-  }
-
-  // For the stages that start from this one.
-  void keep_state() {
-    unattended_of_.push_back(unattended_);
-    assumes_yes_of_.push_back(assumes_yes_);
-    stops_of_.push_back(stops_);
   }
 
   // A suppression stands above the instruction.
@@ -114,7 +111,7 @@ class DockerfileCheck {
       for (const DockerPair& pair : one.pairs)
         whole_.labels.push_back(plain_text(pair.value, parsed_.escape));
     if (one.verb == DockerVerb::add) check_add(one);
-    if (one.verb == DockerVerb::shell) stops_ = starts_with_errexit(one.words);
+    if (one.verb == DockerVerb::shell) shell_.stops = starts_with_errexit(one.words);
     if (one.verb == DockerVerb::run && !one.exec) check_run(one);
     for (const DockerInstruction& trigger : one.trigger) check(trigger);
   }
@@ -152,7 +149,7 @@ class DockerfileCheck {
       check_pair(one.verb, pair, value);
       whole_.settings.push_back({pair.name, value, span_of(pair.place, pair.end)});
       if (pair.name == "DEBIAN_FRONTEND" && !value.empty())
-        (one.verb == DockerVerb::env ? unattended_ : argument_unattended_) = true;
+        (one.verb == DockerVerb::env ? shell_.unattended : argument_unattended_) = true;
     }
   }
 
@@ -221,10 +218,10 @@ class DockerfileCheck {
       dropped = dropped || (flag.name == "mount" && flag.value.find("type=cache") != std::string::npos);
     ScriptUnit unit{&file_, script_of(one), dropped ? ScriptPlace::run_dropped : ScriptPlace::run, {}};
     unit.shell = read_shell(file_.text(), unit.span, ShellDialect::dockerfile);
-    unit.unattended = unattended_ || argument_unattended_;
-    unit.assumes_yes = assumes_yes_;
-    unit.stops = stops_ || (is_shell_body(one) && one.text.find(" -e") != std::string::npos);
-    assumes_yes_ = assumes_yes_ || configures_assume_yes(unit);
+    unit.unattended = shell_.unattended || argument_unattended_;
+    unit.assumes_yes = shell_.assumes_yes;
+    unit.stops = shell_.stops || (is_shell_body(one) && one.text.find(" -e") != std::string::npos);
+    shell_.assumes_yes = shell_.assumes_yes || configures_assume_yes(unit);
     check_alone(unit, report_);
     whole_.stages.back().units.push_back(unit);
     add_to_stage(std::move(unit));
@@ -251,13 +248,9 @@ class DockerfileCheck {
   ScriptUnit runs_;        // all its RUNs
   WholeFile whole_;
   std::set<std::string> arguments_;   // names of ARG so far
-  bool unattended_ = false;           // ENV of this stage, or of one below it, sets DEBIAN_FRONTEND
-  bool argument_unattended_ = false;  // an ARG of this stage does
-  bool assumes_yes_ = false;          // a RUN of this stage, or of one below it, sets Assume-Yes
-  bool stops_ = false;                // SHELL starts a shell with -e
-  std::vector<bool> unattended_of_;   // each stage's ENV at its end
-  std::vector<bool> assumes_yes_of_;
-  std::vector<bool> stops_of_;
+  bool argument_unattended_ = false;  // an ARG of this stage sets DEBIAN_FRONTEND
+  StageShell shell_;
+  std::vector<StageShell> shell_of_;  // each stage's at its end, for those that start from it
 };
 
 }  // namespace

@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "factory/base/text.h"
-#include "factory/lint/check_script.h"
+#include "factory/lint/checks.h"
 
 namespace kiln::lint {
 namespace {
@@ -20,9 +19,7 @@ bool is_digits(std::string_view text) {
 bool is_branch(std::string_view name) {
   for (std::string_view prefix : {"refs/heads/", "remotes/", "origin/"})
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-  static constexpr std::array<std::string_view, 10> kNames = {
-      "master", "main", "develop", "devel", "dev", "trunk", "nightly", "latest", "stable", "next"};
-  if (std::ranges::find(kNames, name) != kNames.end()) return true;
+  if (is_one_of(name, "master main develop devel dev trunk nightly latest stable next")) return true;
   if (name.starts_with('r') && is_digits(name.substr(1))) return true;
   return name.starts_with("release/") || name.starts_with("releases/") || name.starts_with("branch-") ||
          name.ends_with(".x");
@@ -180,17 +177,11 @@ bool is_download(const Call& call) {
   });
 }
 
-bool is_shell(std::string_view program) {
-  static constexpr std::array<std::string_view, 6> kShells = {"sh",  "bash",   "dash",
-                                                              "zsh", "python", "python3"};
-  return std::ranges::find(kShells, program) != kShells.end();
-}
+bool is_shell(std::string_view program) { return is_one_of(program, "sh bash dash zsh python python3"); }
 
 bool is_check(const Call& call) {
-  static constexpr std::array<std::string_view, 10> kPrograms = {
-      "sha256sum", "sha512sum", "sha384sum", "b2sum", "shasum", "gpg", "gpgv", "minisign", "cosign", "rhash"};
   if (call.program == "openssl") return call.has("dgst");
-  return std::ranges::find(kPrograms, call.program) != kPrograms.end();
+  return is_one_of(call.program, "sha256sum sha512sum sha384sum b2sum shasum gpg gpgv minisign cosign rhash");
 }
 
 // The shell that a download is piped into, or that runs it as $(…): null without.
@@ -208,9 +199,7 @@ const ShellCommand* runner_of(const ShellCommand& download, const ScriptUnit& un
 }
 
 bool keeps(std::string_view program) {
-  static constexpr std::array<std::string_view, 10> kPrograms = {
-      "apt-key", "tar", "bsdtar", "gunzip", "unzip", "xz", "zstd", "tee", "dd", "cpio"};
-  return std::ranges::find(kPrograms, program) != kPrograms.end();
+  return is_one_of(program, "apt-key tar bsdtar gunzip unzip xz zstd tee dd cpio");
 }
 
 // False for a download that is only read: an answer that grep or a variable takes.

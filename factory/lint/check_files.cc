@@ -2,13 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "factory/base/text.h"
-#include "factory/lint/check_file.h"
-#include "factory/lint/check_script.h"
-#include "factory/lint/whole_file.h"
+#include "factory/lint/checks.h"
 #include "factory/recipe/native_flag.h"
 #include "factory/source/definition_file.h"
 #include "factory/source/secret_words.h"
@@ -105,9 +102,7 @@ ScriptPlace place_of(std::string_view section) {
 }
 
 bool is_shell_section(std::string_view section) {
-  static constexpr std::array<std::string_view, 7> kSections = {
-      "pre", "setup", "post", "environment", "test", "runscript", "startscript"};
-  return std::ranges::find(kSections, section) != kSections.end();
+  return is_one_of(section, "pre setup post environment test runscript startscript");
 }
 
 // An %environment is read by every start of the container.

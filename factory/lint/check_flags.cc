@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "factory/base/text.h"
-#include "factory/lint/check_script.h"
+#include "factory/lint/checks.h"
 #include "factory/recipe/native_flag.h"
 
 namespace kiln::lint {

@@ -7,9 +7,8 @@
 
 #include "factory/base/text.h"
 #include "factory/lint/check_cells.h"
-#include "factory/lint/check_script.h"
+#include "factory/lint/checks.h"
 #include "factory/lint/release_facts.h"
-#include "factory/lint/whole_file.h"
 
 namespace kiln::lint {
 namespace {
@@ -149,9 +148,8 @@ bool clones(const PlacedCommand& one, std::string_view repository) {
 }
 
 bool builds(const PlacedCommand& one) {
-  static constexpr std::array<std::string_view, 3> kPrograms = {"cmake", "ninja", "make"};
   const std::string program = call_of(*one.command).program;
-  return std::ranges::find(kPrograms, program) != kPrograms.end();
+  return is_one_of(program, "cmake ninja make");
 }
 
 bool has_pytorch(const WholeFile& whole) {
@@ -199,12 +197,9 @@ bool says_cpu(std::string_view text) { return has_whole_word(text, "cpu") && !sp
 
 // USE_CUDA=0 and its like.
 bool is_without_cuda(const Setting& setting) {
-  static constexpr std::array<std::string_view, 4> kNames = {"USE_CUDA", "TF_NEED_CUDA", "WITH_CUDA",
-                                                             "USE_GPU"};
-  static constexpr std::array<std::string_view, 6> kNo = {"0", "off", "no", "false", "n", "none"};
   const std::string value = lower_case(setting.value);
-  return std::ranges::find(kNames, setting.name) != kNames.end() &&
-         std::ranges::find(kNo, value) != kNo.end();
+  return is_one_of(setting.name, "USE_CUDA TF_NEED_CUDA WITH_CUDA USE_GPU") &&
+         is_one_of(value, "0 off no false n none");
 }
 
 // By its path, a base's tag, a stage's name, a label, or a framework that it builds without CUDA.

@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "factory/base/text.h"
-#include "factory/lint/check_script.h"
+#include "factory/lint/checks.h"
 
 namespace kiln::lint {
 
@@ -38,11 +37,10 @@ void check_last_commands(const ScriptUnit& unit, Report& report) {
 }
 
 bool is_profile(std::string_view path) {
-  static constexpr std::array<std::string_view, 6> kExact = {"/etc/profile",     "/etc/bash.bashrc",
-                                                             "/etc/environment", "/etc/bashrc",
-                                                             "/root/.bashrc",    "/root/.profile"};
   if (path.starts_with("/etc/profile.d/")) return true;
-  if (std::ranges::find(kExact, path) != kExact.end()) return true;
+  if (is_one_of(path,
+                "/etc/profile /etc/bash.bashrc /etc/environment /etc/bashrc /root/.bashrc /root/.profile"))
+    return true;
   bool home = path.starts_with("~/") || path.starts_with("$HOME/") || path.starts_with("${HOME}/") ||
               path.starts_with("/home/");
   return home &&
@@ -95,9 +93,7 @@ void check_sudo(const ScriptUnit& unit, const ShellCommand& command, Report& rep
 }
 
 bool opens_to_all(std::string_view mode) {
-  static constexpr std::array<std::string_view, 9> kModes = {"777", "0777", "666",   "0666",   "a+rwx",
-                                                             "a+w", "o+w",  "a=rwx", "ugo+rwx"};
-  return std::ranges::find(kModes, mode) != kModes.end();
+  return is_one_of(mode, "777 0777 666 0666 a+rwx a+w o+w a=rwx ugo+rwx");
 }
 
 void check_modes(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
@@ -182,13 +178,12 @@ void check_jobs(const ScriptUnit& unit, const ShellCommand& command, Report& rep
 
 // Commands of which no failure is to be expected, or whose failure is the end.
 bool cannot_fail(const ShellCommand& command) {
-  static constexpr std::array<std::string_view, 14> kPrograms = {
-      "",      ":",     "true", "echo",  "printf", "export",   "set",
-      "unset", "umask", "trap", "alias", "exit",   "readonly", "shopt"};
   const bool substitutes =
       std::ranges::any_of(command.words, [](const ShellToken& word) { return !word.substitutions.empty(); });
   const std::string program = call_of(command).program;
-  return std::ranges::find(kPrograms, program) != kPrograms.end() && !substitutes;
+  return (program.empty() ||
+          is_one_of(program, ": true echo printf export set unset umask trap alias exit readonly shopt")) &&
+         !substitutes;
 }
 
 bool stops_at_errors(const ScriptUnit& unit) {

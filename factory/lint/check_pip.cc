@@ -2,15 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "factory/base/text.h"
-#include "factory/lint/check_file.h"
-#include "factory/lint/check_script.h"
+#include "factory/lint/checks.h"
 #include "factory/lint/release_facts.h"
 #include "factory/lint/unit.h"
-#include "factory/lint/whole_file.h"
 
 namespace kiln::lint {
 namespace {
@@ -50,15 +47,13 @@ void check_cache(const PipCall& pip, const ScriptUnit& unit, const ShellCommand&
 
 // PATH=/opt/venv/bin:…, which finds this pip before the system's.
 bool puts_own_folder_first(const ShellToken& word) {
-  static constexpr std::array<std::string_view, 7> kSystem = {
-      "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", ""};
   if (assigned_name(word.text) != "PATH") return false;
   std::string_view first = std::string_view(word.text).substr(word.text.find('=') + 1);
   if (first.starts_with("$PATH") || first.starts_with("${PATH")) return false;
   first = first.substr(0, first.find(':'));
   if (first.find('/') == std::string_view::npos) return false;
   first = first.substr(0, first.find('$', 1));
-  return std::ranges::find(kSystem, first) == kSystem.end();
+  return !(first.empty() || is_one_of(first, "/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin"));
 }
 
 bool enters_environment(const ScriptUnit& unit) {

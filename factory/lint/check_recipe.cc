@@ -8,7 +8,7 @@
 
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/lint/check_file.h"
+#include "factory/lint/checks.h"
 #include "factory/lint/recipe_source.h"
 #include "factory/lint/release_facts.h"
 #include "factory/recipe/fact_sources.h"

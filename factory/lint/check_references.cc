@@ -8,8 +8,7 @@
 #include "factory/base/glob.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/lint/check_file.h"
-#include "factory/lint/whole_file.h"
+#include "factory/lint/checks.h"
 #include "factory/oci/reference.h"
 
 namespace kiln::lint {
@@ -34,15 +33,14 @@ const std::vector<GoneImage>& gone_images() {
   return kGone;
 }
 
-// As Docker Hub names it.
+}  // namespace
+
 std::string hub_name(std::string_view reference) {
   std::string name = repository_name(reference);
-  for (std::string_view host : {"docker.io/", "index.docker.io/"})
-    if (name.starts_with(host)) return name.substr(host.size());
+  for (std::string_view front : {"docker.io/", "index.docker.io/", "library/"})
+    if (name.starts_with(front)) name.erase(0, front.size());
   return name;
 }
-
-}  // namespace
 
 void check_base(std::string_view reference, const SourceLocation& where, Report& report) {
   const bool pinned = reference.find("@sha256:") != std::string_view::npos;

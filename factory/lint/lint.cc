@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "factory/base/json.h"
-#include "factory/lint/check_file.h"
+#include "factory/lint/checks.h"
 #include "factory/lint/recipe_source.h"
 #include "factory/lint/unit.h"
 #include "factory/recipe/recipe.h"

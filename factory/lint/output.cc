@@ -30,12 +30,6 @@ Json to_json(const Finding& finding) {
   return json;
 }
 
-std::string in_table(std::string text) {
-  for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2))
-    text.insert(at, "\\");
-  return text;
-}
-
 // `indent` in front of every line.
 std::string indented(std::string_view text, std::string_view indent) {
   std::string out;
@@ -48,6 +42,12 @@ std::string indented(std::string_view text, std::string_view indent) {
 }
 
 }  // namespace
+
+std::string table_cell(std::string text) {
+  for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2))
+    text.insert(at, "\\");
+  return text;
+}
 
 std::string to_text(const LintResult& result, Severity least) {
   std::string out;
@@ -80,7 +80,7 @@ std::string rules_as_markdown() {
   std::string out = "| rule | name | severity | `--fix` | what |\n|---|---|---|---|---|\n";
   for (const Rule& rule : rules())
     out += fmt::format("| {} | {} | {} | {} | {} |\n", rule.id, rule.name, name_of(rule.severity),
-                       rule.fixable ? "yes" : "", in_table(rule.summary));
+                       rule.fixable ? "yes" : "", table_cell(rule.summary));
   for (const Rule& rule : rules())
     out += fmt::format("\n### {} {}\n\n{}\n\n```\n{}\n```\n\nbetter:\n\n```\n{}\n```\n", rule.id, rule.name,
                        rule.why, rule.bad, rule.good);

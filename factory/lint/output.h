@@ -23,6 +23,9 @@ std::string to_json_text(const LintResult& result, Severity least);
 // findings are in it, marked.
 std::string to_sarif(const LintResult& result, Severity least, std::string_view version);
 
+// A cell of a table in Markdown; a URL ends at its bar as well.
+std::string table_cell(std::string text);
+
 std::string rules_as_markdown();        // docs/lint.md's table and one paragraph a rule
 std::string rules_as_json();            // array of the rules' members
 std::string explain(const Rule& rule);  // what, why, examples

@@ -9,9 +9,7 @@ namespace kiln::lint {
 namespace {
 
 bool is_wrapper(std::string_view program) {
-  static constexpr std::array<std::string_view, 9> kWords = {"sudo", "env",   "exec",   "command", "time",
-                                                             "nice", "nohup", "ionice", "eval"};
-  return std::ranges::find(kWords, program) != kWords.end();
+  return is_one_of(program, "sudo env exec command time nice nohup ionice eval");
 }
 
 bool is_python(std::string_view program) {
@@ -127,7 +125,7 @@ std::vector<AptCall> apt_calls(const ScriptUnit& unit) {
   std::vector<AptCall> calls;
   for (const ShellCommand& command : unit.shell.commands) {
     Call call = call_of(command);
-    if (call.program != "apt-get" && call.program != "apt" && call.program != "aptitude") continue;
+    if (!is_one_of(call.program, "apt-get apt aptitude")) continue;
     const ShellToken* verb = call.subcommand({kWithValue.begin(), kWithValue.end()});
     if (verb != nullptr) calls.push_back({&command, call, verb});
   }

@@ -1,8 +1,7 @@
-#include "factory/lint/whole_file.h"
-
 #include <algorithm>
 
 #include "factory/base/text.h"
+#include "factory/lint/checks.h"
 
 namespace kiln::lint {
 namespace {

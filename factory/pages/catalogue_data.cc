@@ -1,5 +1,3 @@
-#include "factory/pages/catalogue_data.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "factory/base/text.h"
 #include "factory/pages/bill_table.h"
 #include "factory/pages/page_frame.h"
+#include "factory/pages/pages.h"
 #include "factory/pages/speed_table.h"
 #include "registry/select/gain.h"
 #include "registry/select/stock_words.h"

@@ -15,10 +15,8 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/temporary_files.h"
-#include "factory/pages/catalogue_data.h"
-#include "factory/pages/image_page.h"
-#include "factory/pages/list_pages.h"
 #include "factory/pages/page_frame.h"
+#include "factory/pages/pages.h"
 
 namespace kiln {
 

@@ -1,5 +1,3 @@
-#include "factory/pages/image_page.h"
-
 #include <fmt/format.h>
 
 #include <vector>
@@ -9,6 +7,7 @@
 #include "factory/base/text.h"
 #include "factory/pages/bill_table.h"
 #include "factory/pages/page_frame.h"
+#include "factory/pages/pages.h"
 #include "factory/pages/run_commands.h"
 #include "registry/select/gain.h"
 
@@ -319,8 +318,9 @@ std::string facts_of(const IndexEntry& entry, const PageContent& content) {
                                : compilers.empty()                   ? "none"
                                                    : fmt::format("{}", fmt::join(compilers, ", "))));
   html += fact_row("Processor", markup_text(image.cpu));
-  html += fact("Accelerators",
-               image.accelerators.empty() ? "none" : fmt::format("{}", fmt::join(image.accelerators, ", ")));
+  html += fact_row("Accelerators", image.accelerators.empty()
+                                       ? "none"
+                                       : markup_text(fmt::format("{}", fmt::join(image.accelerators, ", "))));
   html += fact_row("Size", markup_text(size_words(image.size)));
   html += fact_row("Published", markup_text(content.published_at(image)));
   html += fact_row("Published by", markup_text(fmt::format("{}", fmt::join(entry.matrices, ", "))));

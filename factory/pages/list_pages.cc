@@ -1,5 +1,3 @@
-#include "factory/pages/list_pages.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "factory/base/markup.h"
 #include "factory/base/text.h"
 #include "factory/pages/page_frame.h"
+#include "factory/pages/pages.h"
 #include "factory/record/gpu_code.h"
 
 namespace kiln {

@@ -1,5 +1,3 @@
-#include "factory/sbom/database_files.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include "factory/base/digest.h"
 #include "factory/base/field_bytes.h"
 #include "factory/sbom/databases.h"
+#include "factory/sbom/inventory.h"
 
 namespace kiln::sbom {
 namespace {

@@ -1,7 +1,6 @@
 #include "factory/source/pip_words.h"
 
 #include <algorithm>
-#include <array>
 
 #include "factory/base/text.h"
 
@@ -119,38 +118,12 @@ RequirementsFile read_requirements_file(const SourceFile& file) {
 namespace {
 
 // Options whose value is the next word, but for those that take_option() reads.
-constexpr std::array<std::string_view, 30> kWithValue = {
-    "-c",
-    "--constraint",
-    "-t",
-    "--target",
-    "--prefix",
-    "--root",
-    "--python",
-    "--platform",
-    "--abi",
-    "--python-version",
-    "--implementation",
-    "--only-binary",
-    "--no-binary",
-    "--progress-bar",
-    "--cache-dir",
-    "--src",
-    "--timeout",
-    "--retries",
-    "--trusted-host",
-    "--upgrade-strategy",
-    "--root-user-action",
-    "-C",
-    "--config-settings",
-    "-e",
-    "--editable",
-    "--proxy",
-    "-d",
-    "--dest",
-    "-w",
-    "--wheel-dir",
-};
+constexpr std::string_view kWithValue =
+    "-c --constraint -t --target --prefix --root --python --platform --abi "
+    "--python-version --implementation --only-binary --no-binary --progress-bar "
+    "--cache-dir --src --timeout --retries --trusted-host --upgrade-strategy "
+    "--root-user-action -C --config-settings -e --editable --proxy -d --dest -w "
+    "--wheel-dir";
 constexpr std::string_view kFiles[] = {"-r", "--requirement"};
 constexpr std::string_view kIndexes[] = {"-i", "--index-url", "--extra-index-url", "-f", "--find-links"};
 
@@ -176,7 +149,7 @@ void take_option(PipWords& pip, const std::vector<const ShellToken*>& words, std
     pip.index = value_of(words, at, option);
     return;
   }
-  if (std::ranges::find(kWithValue, text) != kWithValue.end()) ++at;
+  if (is_one_of(text, kWithValue)) ++at;
 }
 
 }  // namespace

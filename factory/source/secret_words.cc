@@ -10,17 +10,13 @@
 #include <vector>
 
 #include "factory/base/text.h"
+#include "factory/source/source_file.h"
 
 namespace kiln {
 namespace {
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 bool is_plain_word(std::string_view value) {
-  return value.size() < 4 ||
-         is_one_of(value, {"true", "false", "none", "auto", "required", "disabled", "enabled"});
+  return value.size() < 4 || is_one_of(value, "true false none auto required disabled enabled");
 }
 
 // Shannon's entropy in bits a byte: random base64 of 32 bytes has 4.5, English 3.5, hexadecimal digits at
@@ -112,19 +108,15 @@ bool has_credentials(std::string_view text) { return find_url_password(text, 0).
 bool is_secret_name(std::string_view name) {
   const std::string capitals = upper_case(name);
   const std::vector<std::string_view> parts = split(capitals, '_');
-  if (is_one_of(parts.back(), {"FILE", "PATH", "DIR", "URL", "NAME", "TYPE", "LENGTH", "SIZE", "ID"}))
-    return false;
-  const bool counts =
-      parts.size() > 1 && is_one_of(parts[parts.size() - 2], {"ONE", "TWO", "FIRST", "SECOND", "THIRD",
-                                                              "LAST", "SINGLE", "MULTI", "RENDER"});
+  if (is_one_of(parts.back(), "FILE PATH DIR URL NAME TYPE LENGTH SIZE ID")) return false;
+  const bool counts = parts.size() > 1 && is_one_of(parts[parts.size() - 2],
+                                                    "ONE TWO FIRST SECOND THIRD LAST SINGLE MULTI RENDER");
   if (parts.size() > 1 && parts.back() == "PASS" && !counts) return true;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (is_one_of(parts[i], {"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "CREDENTIAL",
-                             "CREDENTIALS"}))
+    if (is_one_of(parts[i], "PASSWORD PASSWD PASSPHRASE SECRET TOKEN APIKEY CREDENTIAL CREDENTIALS"))
       return true;
     bool key = i + 1 < parts.size() && parts[i + 1] == "KEY";
-    if (key && is_one_of(parts[i], {"API", "ACCESS", "PRIVATE", "AUTH", "SIGNING", "ENCRYPTION", "LICENSE"}))
-      return true;
+    if (key && is_one_of(parts[i], "API ACCESS PRIVATE AUTH SIGNING ENCRYPTION LICENSE")) return true;
   }
   return false;
 }

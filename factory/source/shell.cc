@@ -1,16 +1,12 @@
 #include "factory/source/shell.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace kiln {
 namespace {
 
-bool is_compound(const ShellToken& word) {
-  static constexpr std::array<std::string_view, 5> kWords = {"if", "for", "while", "until", "case"};
-  return std::ranges::find(kWords, word.raw) != kWords.end();
-}
+bool is_compound(const ShellToken& word) { return is_one_of(word.raw, "if for while until case"); }
 
 class CommandReader {
  public:

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <array>
 
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 #include "factory/source/shell_tokenizer.h"
 
 namespace kiln {
@@ -196,9 +196,7 @@ ShellTokens shell_tokens(std::string_view text, Span span, ShellDialect dialect)
 ShellTokens shell_tokens(std::string_view script) { return shell_tokens(script, {0, script.size()}); }
 
 bool is_lead_in(const ShellToken& word) {
-  static constexpr std::array<std::string_view, 10> kWords = {"if",    "then", "else", "elif", "while",
-                                                              "until", "do",   "!",    "fi",   "done"};
-  return std::ranges::find(kWords, word.raw) != kWords.end();
+  return is_one_of(word.raw, "if then else elif while until do ! fi done");
 }
 
 std::string_view assigned_name(std::string_view word) {

@@ -41,6 +41,15 @@ std::string_view SourceFile::line_text(int line) const {
   return std::string_view(text_).substr(start, end - start);
 }
 
+bool is_one_of(std::string_view word, std::string_view words) {
+  while (!words.empty()) {
+    const std::string_view one = words.substr(0, words.find(' '));
+    if (one == word) return !word.empty();
+    words.remove_prefix(std::min(one.size() + 1, words.size()));
+  }
+  return false;
+}
+
 void refuse_at(const std::string& file, Place place, std::string message, std::string hint) {
   throw Error(ExitCode::input, SourceLocation{file, place.line, place.column, ""}, std::move(message),
               std::move(hint));

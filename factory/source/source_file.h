@@ -46,6 +46,9 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+// Whether `word` is one of those that `words` lists with blanks between; "" is none of them.
+bool is_one_of(std::string_view word, std::string_view words);
+
 // Files beyond this are no definitions. REQUIRES of both parsers is nothing: any bytes may come.
 inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
 

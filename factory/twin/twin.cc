@@ -34,8 +34,9 @@ std::optional<std::string> TokenCursor::take_word() {
   return (at_++)->text;
 }
 
-bool take_environment_and_script(TokenCursor& cursor, const std::vector<std::string>& always,
-                                 TwinScript& script) {
+// NAME='value' … /bin/sh -eu SCRIPT
+static bool take_environment_and_script(TokenCursor& cursor, const std::vector<std::string>& always,
+                                        TwinScript& script) {
   std::vector<const ShellToken*> words;
   while (!cursor.done() && cursor.is_assignment()) words.push_back(&cursor.take());
   if (words.size() < always.size()) return false;
@@ -226,6 +227,18 @@ void Comparison::named(const NamedWords& planned, const NamedWords& read, const 
   if (differences_.size() == before) add(line, fmt::format("{} are in another order or twice", what));
 }
 
+// `parse` answers the file as its format has it.
+template <typename Parse>
+std::vector<std::string> differences_of(const std::string& file, const TwinImage& planned, Parse parse) {
+  std::vector<std::string> differences;
+  try {
+    compare_twins(planned, read_twin(parse(file), differences), file, differences);
+  } catch (const Error& error) {
+    differences.push_back(error.format());
+  }
+  return differences;
+}
+
 }  // namespace
 
 std::string script_folder_of(const Step& step) {
@@ -261,25 +274,13 @@ void compare_twins(const TwinImage& planned, const TwinImage& read, const std::s
 }
 
 std::vector<std::string> dockerfile_differences(const ImageSpec& spec, std::string_view text) {
-  std::vector<std::string> differences;
-  try {
-    TwinImage read = read_twin(parse_dockerfile(text, "Dockerfile"), differences);
-    compare_twins(twin_for_dockerfile(spec), read, "Dockerfile", differences);
-  } catch (const Error& error) {
-    differences.push_back(error.format());
-  }
-  return differences;
+  return differences_of("Dockerfile", twin_for_dockerfile(spec),
+                        [&](const std::string& file) { return parse_dockerfile(text, file); });
 }
 
 std::vector<std::string> definition_differences(const ImageSpec& spec, std::string_view text) {
-  std::vector<std::string> differences;
-  try {
-    TwinImage read = read_twin(parse_definition(text, "Singularity.def"), differences);
-    compare_twins(twin_for_definition(spec), read, "Singularity.def", differences);
-  } catch (const Error& error) {
-    differences.push_back(error.format());
-  }
-  return differences;
+  return differences_of("Singularity.def", twin_for_definition(spec),
+                        [&](const std::string& file) { return parse_definition(text, file); });
 }
 
 std::vector<std::string> twin_differences(const ImageSpec& spec, std::string_view dockerfile_text,

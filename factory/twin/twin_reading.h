@@ -37,10 +37,6 @@ class TokenCursor {
 std::optional<TwinScript> take_script(TokenCursor& cursor, std::string_view folder,
                                       const std::vector<std::string>& always);
 
-// NAME='value' … /bin/sh -eu SCRIPT
-bool take_environment_and_script(TokenCursor& cursor, const std::vector<std::string>& always,
-                                 TwinScript& script);
-
 // Where the build context has the scripts of a step's recipe: "framework-pytorch".
 std::string script_folder_of(const Step& step);
 

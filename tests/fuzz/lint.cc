@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "factory/lint/check_file.h"
+#include "factory/lint/checks.h"
 #include "factory/lint/output.h"
 
 namespace {

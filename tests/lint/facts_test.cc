@@ -1,6 +1,4 @@
 // How the facts of recipes are known: read, matched, printed; and of the repository's own recipes, all.
-#include "factory/lint/facts.h"
-
 #include <gtest/gtest.h>
 
 #include <map>

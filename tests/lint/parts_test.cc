@@ -1,7 +1,7 @@
 // The small readers: wheels, secrets, CUDA's tables.
 #include <gtest/gtest.h>
 
-#include "factory/lint/check_script.h"
+#include "factory/lint/checks.h"
 #include "factory/lint/release_facts.h"
 #include "factory/source/secret_words.h"
 

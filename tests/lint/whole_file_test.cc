@@ -1,6 +1,5 @@
 // Rules that look at a whole file. Each case: a text, and what is found of one rule in it.
-#include "factory/lint/whole_file.h"
-
+#include "factory/lint/checks.h"
 #include "lint_support.h"
 
 namespace kiln::lint {

@@ -1,9 +1,8 @@
-#include "factory/pages/catalogue_data.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "factory/pages/pages.h"
 #include "factory/pages/speed_table.h"
 #include "pages/page_samples.h"
 

@@ -1,0 +1,37 @@
+// The pages, and what their scripts read, each as a function. Pure, but for what the source reads.
+#pragma once
+
+#include <string>
+
+#include "factory/pages/page_frame.h"
+#include "factory/pages/page_source.h"
+#include "factory/pages/speed_table.h"
+
+namespace kiln {
+
+std::string catalogue_page(const PageContent& content);  // index.html: its rows are in data.js
+// compare.html: two images side by side, of the rows of data.js and packages.js.
+std::string compare_page(const PageContent& content);
+// images.html: links alone, for whoever has no scripts.
+std::string all_images_page(const PageContent& content, const PageNames& names);
+std::string ask_page(const PageContent& content);     // ask.html
+std::string nights_page(const PageContent& content);  // nights.html
+
+// The page of one image. Pure, but for what the source reads.
+
+// All of it, as HTML. `speeds` as of the content's entries.
+std::string image_page(std::size_t number, const PageContent& content, const PageSource& source,
+                       const PageNames& names, const SpeedTable& speeds);
+
+// The rows of the catalogue for its script: data.js. Pure.
+
+// `window.kilnCatalogue = {…};`, ASCII where the names are: rows as arrays, words as numbers into a list.
+// What stands where is named in assets/catalogue.js.
+std::string catalogue_data(const PageContent& content, const PageNames& names);
+
+// `window.kilnPackages = {…};`: what the bills of materials list, "name version", for each row of data.js the
+// number of a set of such words, -1 where there is no bill. Reads the bill of every image: packages.js is
+// loaded when a reader looks for a package.
+std::string packages_data(const PageContent& content, const PageSource& source);
+
+}  // namespace kiln
