@@ -73,12 +73,12 @@ std::string maker_of_local_image(const LegacyTree& tree, const std::string& path
               how_to_give_base(from));
 }
 
-void LegacyImage::take_given_base(const std::string& written, const std::string& given, int line) {
+void LegacyImage::note_given_base(const std::string& written, const std::string& given, int line) {
   given_bases.insert(written);
   note(line, "given-base", fmt::format("{} takes the place of '{}'", given, written));
 }
 
-void LegacyImage::take_build_base(const std::string& build, int line) {
+void LegacyImage::note_build_base(const std::string& build, int line) {
   if (build == base.value || build == build_base.value) return;
   if (build_base.value.empty()) {
     build_base = {build, line};

@@ -31,7 +31,7 @@ class DefinitionImport {
   void section(const DefinitionFile& file, const DefinitionSection& section);
   void post(const DefinitionSection& section, LegacyScript& script);
   void files(const DefinitionFile& file, const DefinitionSection& section);
-  void take(const std::string& source, const std::string& destination, int line);
+  void copy(const std::string& source, const std::string& destination, int line);
   void files_from(const DefinitionFile& file, const DefinitionSection& section);
   void environment(const DefinitionSection& section);
   void environment(const std::string& text, const std::function<int(std::size_t)>& line_of);
@@ -78,7 +78,7 @@ void DefinitionImport::start_from(const DefinitionFile& file, const DefinitionSt
   const int line = from == nullptr ? stage.place.line : from->place.line;
   if (std::string given = given_base(tree_, written, agent == "library"); !given.empty()) {
     image_.base = {given, line};
-    image_.take_given_base(written, given, line);
+    image_.note_given_base(written, given, line);
     return;
   }
   if (agent == "localimage" && from != nullptr) return start_from_local(*from);
@@ -195,11 +195,11 @@ void DefinitionImport::files(const DefinitionFile&, const DefinitionSection& sec
   script_.comment(section.place.line, "%files");
   for (const FilePair& pair : section.files())
     for (const std::string& source : matching_sources(tree_, image_, pair.source))
-      take(source, pair.destination.empty() ? "/" + source : pair.destination, pair.place.line);
+      copy(source, pair.destination.empty() ? "/" + source : pair.destination, pair.place.line);
 }
 
-void DefinitionImport::take(const std::string& source, const std::string& destination, int line) {
-  const std::string file = take_local(tree_, image_, source, line);
+void DefinitionImport::copy(const std::string& source, const std::string& destination, int line) {
+  const std::string file = copy_from_tree(tree_, image_, source, line);
   if (file.empty()) return;
   copied_[destination.ends_with('/') ? destination + std::string(last_part(file)) : destination] = file;
   script_.add(fmt::format("{}\ncp -R \"$kiln_files\"/{} {}", make_folder_of(destination), file,
@@ -211,7 +211,7 @@ void DefinitionImport::files_from(const DefinitionFile& file, const DefinitionSe
   for (const DefinitionStage& stage : file.stages) {
     if ("from " + stage.value("stage") != section.arguments || &stage == &file.stages.back()) continue;
     if (stage.value("from") != file.stages.back().value("from"))
-      image_.take_build_base(stage.value("from"), stage.place.line);
+      image_.note_build_base(stage.value("from"), stage.place.line);
     LegacyScript build;
     for (const DefinitionSection& one : stage.sections) {
       if (one.name == "post") {

@@ -26,7 +26,7 @@ void DockerfileImport::copy_from_stage(const DockerInstruction& one, std::size_t
     return;
   }
   const DockerStage& first = file_.stages[chain(*from).front()];
-  image_.take_build_base(base_of(first), first.from.place.line);
+  image_.note_build_base(base_of(first), first.from.place.line);
   std::string build = read_chain(*from, true);
   std::string moves;
   std::string to = absolute(expand(one.words.back().text, one.place));
@@ -61,7 +61,7 @@ void DockerfileImport::copy_local(const DockerInstruction& one) {
       continue;
     }
     for (const std::string& one_source : matching_sources(tree_, image_, source))
-      take(one, one_source, destination);
+      copy_or_add(one, one_source, destination);
   }
 }
 
@@ -76,9 +76,9 @@ void DockerfileImport::heredoc(const DockerInstruction& one, const DockerHeredoc
       shell_text_word(destination.ends_with('/') ? destination + heredoc.name : destination)));
 }
 
-void DockerfileImport::take(const DockerInstruction& one, const std::string& source,
-                            const std::string& destination) {
-  std::string file = take_local(tree_, image_, source, one.place.line);
+void DockerfileImport::copy_or_add(const DockerInstruction& one, const std::string& source,
+                                   const std::string& destination) {
+  std::string file = copy_from_tree(tree_, image_, source, one.place.line);
   if (file.empty()) return;
   bool folder = !image_.files.contains(file);
   bool unpacks = one.verb == DockerVerb::add && file.find(".tar") != std::string::npos;

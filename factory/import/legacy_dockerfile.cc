@@ -81,19 +81,19 @@ std::string DockerfileImport::read_chain(std::size_t last, bool build) {
   return text;
 }
 
-std::optional<std::string> DockerfileImport::value_of(std::string_view name, Place place) {
+std::optional<std::string> DockerfileImport::value_of(std::string_view name, Position place) {
   auto found = variables_.find(std::string(name));
   if (found != variables_.end()) return found->second;
   if (place.line == 0) return std::nullopt;
   return value_from_base(image_, name, base_, place.line);
 }
 
-std::string DockerfileImport::expand_marked(const std::string& word, Place place) {
+std::string DockerfileImport::expand_marked(const std::string& word, Position place) {
   auto lookup = [&](std::string_view name) { return value_of(name, place); };
   return expand_docker_word(word, lookup, file_.escape, image_.path, place);
 }
 
-std::string DockerfileImport::expand(const std::string& word, Place place) {
+std::string DockerfileImport::expand(const std::string& word, Position place) {
   return image_value("", expand_marked(word, place), base_);
 }
 
@@ -111,7 +111,7 @@ std::string DockerfileImport::base_of(const DockerStage& stage) {
     given = given_base(tree_, value);
   }
   if (given.empty()) return value;
-  image_.take_given_base(value, given, stage.from.place.line);
+  image_.note_given_base(value, given, stage.from.place.line);
   return given;
 }
 

@@ -60,8 +60,8 @@ struct LegacyImage {
 
   // Of the image; notes what no recipe can say, and what only the build needs.
   void set_environment(const std::string& name, const std::string& value, int line);
-  void take_given_base(const std::string& written, const std::string& given, int line);
-  void take_build_base(const std::string& build, int line);  // of a stage that the image copies from
+  void note_given_base(const std::string& written, const std::string& given, int line);
+  void note_build_base(const std::string& build, int line);  // of a stage that the image copies from
   void note(int line, std::string rule, std::string text) {
     notes.push_back({path, line, std::move(rule), std::move(text)});
   }
@@ -136,9 +136,9 @@ std::vector<std::string> matching_sources(const LegacyTree& tree, const LegacyIm
 
 // Puts a file or folder of the tree, named relative to the legacy file's folder (or to the root), into
 // image.files under "files/". Returns the path there, or "" with a note.
-std::string take_local(const LegacyTree& tree, LegacyImage& image, const std::string& source, int line);
+std::string copy_from_tree(const LegacyTree& tree, LegacyImage& image, const std::string& source, int line);
 
-// The command that makes what take_local() returned runnable again where it was copied to; "" for nothing
+// The command that makes what copy_from_tree() returned runnable again where it was copied to; "" for nothing
 // that was runnable. `destination` may be the file's own name or the folder that it lies in.
 std::string make_runnable(const LegacyImage& image, const std::string& taken, const std::string& destination);
 

@@ -198,18 +198,18 @@ bool is_tuning(std::string_view flag) {
 
 std::string cpu_of_build(const LegacyFacts& facts, const Microarchitectures& cpus) {
   std::string best;
-  auto take = [&](const std::string& cpu) {
+  auto add = [&](const std::string& cpu) {
     if (!cpu.empty() && (best.empty() || !cpus.runs(best, cpu))) best = cpu;
   };
-  for (const auto& [word, said] : facts.tuning) take(cpu_of_word(word, cpus));
+  for (const auto& [word, said] : facts.tuning) add(cpu_of_word(word, cpus));
   for (const auto& [option, said] : facts.options) {
-    if (definition_of(option) == "GMX_SIMD") take(named(said.value));
-    for (std::string_view word : words_in(option)) take(cpu_of_word(word, cpus));
-    for (std::string_view word : words_in(said.value)) take(cpu_of_word(word, cpus));
+    if (definition_of(option) == "GMX_SIMD") add(named(said.value));
+    for (std::string_view word : words_in(option)) add(cpu_of_word(word, cpus));
+    for (std::string_view word : words_in(said.value)) add(cpu_of_word(word, cpus));
   }
   for (const auto& [name, said] : facts.settings) {
-    if (name == "GMX_SIMD") take(named(said.value));
-    for (std::string_view word : words_in(said.value)) take(cpu_of_word(word, cpus));
+    if (name == "GMX_SIMD") add(named(said.value));
+    for (std::string_view word : words_in(said.value)) add(cpu_of_word(word, cpus));
   }
   return best;
 }

@@ -74,8 +74,8 @@ std::string without_secrets(LegacyImage& image, const fs::path& from, std::strin
 }
 
 // Below what is copied itself (`nested`), links to folders are not followed.
-bool take_file(const LegacyTree& tree, LegacyImage& image, const fs::path& from, const std::string& to,
-               int line, bool nested = false) {
+bool copy_one(const LegacyTree& tree, LegacyImage& image, const fs::path& from, const std::string& to,
+              int line, bool nested = false) {
   if (!is_recipe_path(to)) {
     image.note(line, "local-file", fmt::format("'{}' is not a name that a recipe's file may have", to));
     return false;
@@ -90,7 +90,7 @@ bool take_file(const LegacyTree& tree, LegacyImage& image, const fs::path& from,
   if (folder) {
     bool all = true;
     for (const std::string& name : tree.files.list(from))
-      all = take_file(tree, image, from / name, to + "/" + name, line, true) && all;
+      all = copy_one(tree, image, from / name, to + "/" + name, line, true) && all;
     return all;
   }
   try {
@@ -180,7 +180,7 @@ std::string read_definition_text(const LegacyTree& tree, const std::string& path
   return out;
 }
 
-std::string take_local(const LegacyTree& tree, LegacyImage& image, const std::string& source, int line) {
+std::string copy_from_tree(const LegacyTree& tree, LegacyImage& image, const std::string& source, int line) {
   std::string plain = fs::path(source).lexically_normal().string();
   while (plain.starts_with('/')) plain.erase(0, 1);
   while (plain.ends_with('/')) plain.pop_back();
@@ -199,7 +199,7 @@ std::string take_local(const LegacyTree& tree, LegacyImage& image, const std::st
   auto folder = tree.file_folders.find(image.path);
   std::string to = fmt::format(
       "files/{}/{}", folder == tree.file_folders.end() ? component_name(image.stem) : folder->second, plain);
-  return take_file(tree, image, from, to, line) ? to : "";
+  return copy_one(tree, image, from, to, line) ? to : "";
 }
 
 std::vector<std::string> matching_sources(const LegacyTree& tree, const LegacyImage& image,

@@ -116,8 +116,8 @@ class DockerfileCheck {
     for (const DockerInstruction& trigger : one.trigger) check(trigger);
   }
 
-  std::size_t offset(Place place) const { return file_.offset_of(place.line, place.column); }
-  Span span_of(Place begin, Place end) const {
+  std::size_t offset(Position place) const { return file_.offset_of(place.line, place.column); }
+  Span span_of(Position begin, Position end) const {
     return {offset(begin), end.line == 0 ? offset(begin) : offset(end)};
   }
 
@@ -216,7 +216,7 @@ class DockerfileCheck {
     bool dropped = stage_ + 1 < parsed_.stages.size();
     for (const DockerFlag& flag : one.flags)  // what is cached is not in the layer
       dropped = dropped || (flag.name == "mount" && flag.value.find("type=cache") != std::string::npos);
-    ScriptUnit unit{&file_, script_of(one), dropped ? ScriptPlace::run_dropped : ScriptPlace::run, {}};
+    ScriptUnit unit{&file_, script_of(one), dropped ? ScriptRole::run_dropped : ScriptRole::run, {}};
     unit.shell = read_shell(file_.text(), unit.span, ShellDialect::dockerfile);
     unit.unattended = shell_.unattended || argument_unattended_;
     unit.assumes_yes = shell_.assumes_yes;

@@ -228,7 +228,7 @@ bool has_url(std::string_view text) {
 }
 
 void check_downloads(const ScriptUnit& unit, Report& report) {
-  if (unit.place == ScriptPlace::environment) return;
+  if (unit.place == ScriptRole::environment) return;
   for (const ShellCommand& command : unit.shell.commands) {
     const Call call = call_of(command);
     for (const ShellToken& word : command.words)

@@ -41,7 +41,7 @@ std::string_view code_of(std::string_view line) {
 
 }  // namespace
 
-void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report, const ScriptUse& use) {
+void check_shell_file(const SourceFile& file, ScriptRole place, Report& report, const ScriptUse& use) {
   Span all{0, file.text().size()};
   ScriptUnit unit{&file, all, place, read_shell(file.text(), all)};
   unit.keeps_pip = use.keeps_pip;
@@ -96,9 +96,9 @@ void check_requirements_file(const SourceFile& file, Report& report) {
 
 namespace {
 
-ScriptPlace place_of(std::string_view section) {
-  if (section == "post") return ScriptPlace::post;
-  return section == "environment" ? ScriptPlace::environment : ScriptPlace::other;
+ScriptRole place_of(std::string_view section) {
+  if (section == "post") return ScriptRole::post;
+  return section == "environment" ? ScriptRole::environment : ScriptRole::other;
 }
 
 bool is_shell_section(std::string_view section) {
@@ -123,7 +123,7 @@ std::optional<ScriptUnit> check_section(const SourceFile& file, const Definition
   ScriptUnit unit{&file, body, place_of(section.name), read_shell(file.text(), body)};
   check_script(unit, report);
   if (section.name == "test") check_test_section(unit, report);
-  if (unit.place == ScriptPlace::environment) check_environment(unit, report);
+  if (unit.place == ScriptRole::environment) check_environment(unit, report);
   return unit;
 }
 
@@ -132,7 +132,7 @@ std::string check_from(const SourceFile& file, const DefinitionStage& stage, Rep
   const HeaderField* from = stage.find("from");
   if (from == nullptr || lower_case(stage.value("bootstrap")) != "docker") return "";
   if (from->value.find("{{") != std::string::npos) return "";  // whoever builds says which
-  Place place = from->value_place;
+  Position place = from->value_place;
   check_base(from->value, file.at(file.offset_of(place.line, place.column)), report);
   return from->value;
 }

@@ -13,10 +13,10 @@ namespace kiln::lint {
 namespace {
 
 // What the command changes in its own shell and nowhere else; "" for other commands.
-std::string state_of(const ShellCommand& command, ScriptPlace place) {
+std::string state_of(const ShellCommand& command, ScriptRole place) {
   const Call call = call_of(command);
   if (call.program == "export" || call.program == "alias" || call.program == "cd") return call.program;
-  bool alone = place == ScriptPlace::run || place == ScriptPlace::run_dropped;
+  bool alone = place == ScriptRole::run || place == ScriptRole::run_dropped;
   if (alone && (call.program == "source" || call.program == ".")) return call.program;
   if (call.program == "conda" && call.has("activate")) return "conda activate";
   if (alone && call.program.empty() && !command.words.empty()) return "an assignment";
@@ -76,8 +76,8 @@ void check_profiles(const ScriptUnit& unit, Report& report) {
 }  // namespace
 
 void check_state(const ScriptUnit& unit, Report& report) {
-  if (unit.place == ScriptPlace::environment) return;
-  if (unit.place != ScriptPlace::other && !unit.is_sourced) check_last_commands(unit, report);
+  if (unit.place == ScriptRole::environment) return;
+  if (unit.place != ScriptRole::other && !unit.is_sourced) check_last_commands(unit, report);
   check_profiles(unit, report);
 }
 
@@ -221,8 +221,7 @@ void check_errors(const ScriptUnit& unit, Report& report) {
     finding.fix = stop_at_errors(unit);
     return;
   }
-  if ((unit.place != ScriptPlace::run && unit.place != ScriptPlace::run_dropped) || unit.shell.compound)
-    return;
+  if ((unit.place != ScriptRole::run && unit.place != ScriptRole::run_dropped) || unit.shell.compound) return;
   for (const ShellCommand& command : unit.shell.commands) {
     if (command.after != ";" || command.depth > 0 || cannot_fail(command)) continue;
     add(report, "KL077", unit, command, command.span, "when this fails, the next command runs all the same");
@@ -240,7 +239,7 @@ Finding& add(Report& report, std::string_view rule, const ScriptUnit& unit, cons
 }
 
 void check_habits(const ScriptUnit& unit, Report& report) {
-  if (unit.place == ScriptPlace::environment) return;
+  if (unit.place == ScriptRole::environment) return;
   for (const ShellCommand& command : unit.shell.commands) {
     check_sudo(unit, command, report);
     check_modes(unit, command, report);

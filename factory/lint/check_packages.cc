@@ -89,7 +89,7 @@ std::vector<Edit> removal(const ScriptUnit& unit) {
   const int last_line = unit.file->line_of(end);
   for (const ShellComment& comment : shell.comments)
     if (unit.file->line_of(comment.offset) == last_line) return {};
-  if (unit.place == ScriptPlace::run) {
+  if (unit.place == ScriptRole::run) {
     if (unit.mentions("<<")) return {};
     return {{{end, end}, " && rm -rf /var/lib/apt/lists/*"}};
   }
@@ -97,7 +97,7 @@ std::vector<Edit> removal(const ScriptUnit& unit) {
   if (!words.empty() && (words.front().text == "exec" || words.front().text == "exit")) return {};
   std::string_view last = unit.file->line_text(last_line);
   std::string indent(last.substr(
-      0, unit.place == ScriptPlace::post ? std::min(last.find_first_not_of(" \t"), last.size()) : 0));
+      0, unit.place == ScriptRole::post ? std::min(last.find_first_not_of(" \t"), last.size()) : 0));
   return {{{end, end}, fmt::format("\n{0}apt-get clean\n{0}rm -rf /var/lib/apt/lists/*", indent)}};
 }
 
@@ -257,7 +257,7 @@ bool look_for_question(const FileStage& stage, const Release& release, bool repo
   bool answered = false;
   for (const ScriptUnit& unit : stage.units) {
     const std::vector<AptCall> calls = apt_calls(unit);
-    if (unit.place != ScriptPlace::post) answered = false;  // all %post sections are one shell
+    if (unit.place != ScriptRole::post) answered = false;  // all %post sections are one shell
     answered = answered || unit.unattended;
     for (const ShellCommand& command : unit.shell.commands) {
       if (done) return true;
@@ -279,9 +279,9 @@ bool look_for_question(const FileStage& stage, const Release& release, bool repo
 void check_time_zone(const WholeFile& whole, Report& report) {
   for (const FileStage& stage : whole.stages) {
     if (stage.units.empty()) continue;
-    const ScriptPlace place = stage.units.front().place;
+    const ScriptRole place = stage.units.front().place;
     if (in_recipe(place)) {
-      if (place == ScriptPlace::recipe || place == ScriptPlace::build)
+      if (place == ScriptRole::recipe || place == ScriptRole::build)
         look_for_question(stage, table().every, true, report);
       continue;
     }

@@ -82,7 +82,7 @@ bool is_apart(const PipCall& pip, const ScriptUnit& unit) {
 }
 
 void check_place(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
-  if (unit.place != ScriptPlace::recipe && unit.place != ScriptPlace::build) return;
+  if (unit.place != ScriptRole::recipe && unit.place != ScriptRole::build) return;
   if (pip.words.verb->text == "install" && !is_apart(pip, unit))
     add(report, "KL080", unit, command, pip.call.word->span, "this pip writes into the system's Python");
 }

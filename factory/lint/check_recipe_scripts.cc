@@ -82,7 +82,7 @@ const SourceFile* python_file(const ShellCommand& command, const RecipeSource& r
 
 void check_shell(const RecipeSource& recipe, const SourceFile& file, Report& report) {
   const Span all{0, file.text().size()};
-  ScriptUnit unit{&file, all, ScriptPlace::test, read_shell(file.text(), all)};
+  ScriptUnit unit{&file, all, ScriptRole::test, read_shell(file.text(), all)};
   const TestReading reading = judge(unit.shell);
   if (!reading.reason.empty()) {
     if (reading.culprit != nullptr)
@@ -124,8 +124,8 @@ void check_test_section(const ScriptUnit& unit, Report& report) {
 }
 
 void check_self_tests(const ScriptUnit& unit, Report& report) {
-  if (unit.place == ScriptPlace::test || unit.place == ScriptPlace::other ||
-      unit.place == ScriptPlace::environment)
+  if (unit.place == ScriptRole::test || unit.place == ScriptRole::other ||
+      unit.place == ScriptRole::environment)
     return;
   const auto& commands = unit.shell.commands;
   for (std::size_t i = 0; i < commands.size(); ++i) {

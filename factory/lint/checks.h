@@ -120,7 +120,7 @@ struct ScriptUse {
 };
 
 // A script of a recipe, or one that is looked at alone.
-void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report, const ScriptUse& use = {});
+void check_shell_file(const SourceFile& file, ScriptRole place, Report& report, const ScriptUse& use = {});
 
 // KL003, KL012, KL060 and KL061 in Python, line by line.
 void check_python_file(const SourceFile& file, Report& report);

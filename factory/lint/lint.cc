@@ -197,7 +197,7 @@ void Linter::look_at_file(const fs::path& path, FileKind kind) {
   if (kind == FileKind::dockerfile) errors = check_dockerfile(file, report_);
   if (kind == FileKind::definition) errors = check_definition(file, report_);
   for (const Error& error : errors) cannot_read(error);
-  if (kind == FileKind::script) check_shell_file(file, ScriptPlace::recipe, report_);
+  if (kind == FileKind::script) check_shell_file(file, ScriptRole::recipe, report_);
   if (kind == FileKind::python) check_python_file(file, report_);
   if (kind == FileKind::requirements) check_requirements_file(file, report_);
   if (kind == FileKind::script) scripts_.push_back({file.path(), is_for_bash(file.text()), false});

@@ -59,24 +59,24 @@ bool fact_admits(const std::string& fact, const std::string& version) {
   }
 }
 
-std::map<std::string, ScriptPlace> places_of(const Recipe& component) {
-  std::map<std::string, ScriptPlace> places;
-  auto set_all = [&](const std::vector<std::string>& paths, ScriptPlace place) {
+std::map<std::string, ScriptRole> places_of(const Recipe& component) {
+  std::map<std::string, ScriptRole> places;
+  auto set_all = [&](const std::vector<std::string>& paths, ScriptRole place) {
     for (const std::string& path : paths) places.emplace(path, place);
   };
   for (const Method& method : component.methods)
-    if (!method.script.empty()) places.emplace(method.script, ScriptPlace::recipe);
+    if (!method.script.empty()) places.emplace(method.script, ScriptRole::recipe);
   for (const Method& method : component.methods)
-    if (method.build) places.emplace(method.build->script, ScriptPlace::build);
+    if (method.build) places.emplace(method.build->script, ScriptRole::build);
   for (const Method& method : component.methods) {
-    if (!method.rootfs.empty()) places.emplace(method.rootfs, ScriptPlace::host);
-    if (!method.archive.empty()) places.emplace(method.archive, ScriptPlace::host);
-    if (!method.site.empty()) places.emplace(method.site, ScriptPlace::host);
-    set_all(method.files, method.rootfs.empty() ? ScriptPlace::recipe : ScriptPlace::host);
+    if (!method.rootfs.empty()) places.emplace(method.rootfs, ScriptRole::host);
+    if (!method.archive.empty()) places.emplace(method.archive, ScriptRole::host);
+    if (!method.site.empty()) places.emplace(method.site, ScriptRole::host);
+    set_all(method.files, method.rootfs.empty() ? ScriptRole::recipe : ScriptRole::host);
   }
   for (const SmokeTest& test : component.tests) {
-    places.emplace(test.script, ScriptPlace::test);
-    set_all(test.files, ScriptPlace::test);
+    places.emplace(test.script, ScriptRole::test);
+    set_all(test.files, ScriptRole::test);
   }
   return places;
 }

@@ -31,7 +31,7 @@ RecipeSource read_recipe_source(const fs::path& file, const FileSystem& files,
 
 // Where the files of a recipe run; a file that several methods use has several places, and the first of
 // image, build, host and test counts.
-std::map<std::string, ScriptPlace> places_of(const Recipe& recipe);
+std::map<std::string, ScriptRole> places_of(const Recipe& recipe);
 
 // Whether a fact, a version or a range of them, is met by a version. A fact that is neither says nothing:
 // true.

@@ -68,13 +68,13 @@ const ShellToken* Call::subcommand(const std::vector<std::string_view>& with_val
   return nullptr;
 }
 
-bool in_recipe(ScriptPlace place) {
-  return place == ScriptPlace::recipe || place == ScriptPlace::build || place == ScriptPlace::test ||
-         place == ScriptPlace::host;
+bool in_recipe(ScriptRole place) {
+  return place == ScriptRole::recipe || place == ScriptRole::build || place == ScriptRole::test ||
+         place == ScriptRole::host;
 }
 
-bool stays(ScriptPlace place) {
-  return place == ScriptPlace::recipe || place == ScriptPlace::run || place == ScriptPlace::post;
+bool stays(ScriptRole place) {
+  return place == ScriptRole::recipe || place == ScriptRole::run || place == ScriptRole::post;
 }
 
 std::optional<PipCall> pip_call(const ShellCommand& command) {

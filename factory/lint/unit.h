@@ -30,7 +30,7 @@ struct Call {
 Call call_of(const ShellCommand& command);
 
 // Where a piece of shell runs.
-enum class ScriptPlace {
+enum class ScriptRole {
   recipe,       // a recipe's script in the image
   build,        // a recipe's script in a stage that is thrown away
   test,         // a recipe's test
@@ -41,13 +41,13 @@ enum class ScriptPlace {
   environment,  // %environment
   other,        // any further section: %test, %runscript, %setup
 };
-bool in_recipe(ScriptPlace place);  // a script of a recipe, wherever it runs
-bool stays(ScriptPlace place);      // what it writes stays in an image
+bool in_recipe(ScriptRole place);  // a script of a recipe, wherever it runs
+bool stays(ScriptRole place);      // what it writes stays in an image
 
 struct ScriptUnit {
   const SourceFile* file = nullptr;
   Span span;
-  ScriptPlace place = ScriptPlace::recipe;
+  ScriptRole place = ScriptRole::recipe;
   ShellText shell;
   bool unattended = false;   // DEBIAN_FRONTEND is set around it
   bool keeps_pip = false;    // the method has a cache for what pip keeps

@@ -6,8 +6,8 @@
 namespace kiln::lint {
 namespace {
 
-bool makes_the_image(ScriptPlace place) {
-  return place != ScriptPlace::environment && place != ScriptPlace::test && place != ScriptPlace::other;
+bool makes_the_image(ScriptRole place) {
+  return place != ScriptRole::environment && place != ScriptRole::test && place != ScriptRole::other;
 }
 
 bool is_name_byte(char c) { return is_letter_or_digit(c) || c == '_'; }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kDocker = "docker://";
 
 // An image as engines name it, in a registry.
-struct PlaceInRegistry {
+struct RegistryNames {
   std::string reference;  // registry.site:5000/ai/pytorch:2.6.0
   std::string sif;        // oras://… of its SIF; "" where there is none
 };
@@ -67,7 +67,7 @@ std::string trial_of(const ImageRecord& image) {
   return "cat /etc/os-release";
 }
 
-std::vector<RunCommand> from_registry(const PlaceInRegistry& place, const ImageRecord& image) {
+std::vector<RunCommand> from_registry(const RegistryNames& place, const ImageRecord& image) {
   const std::string& name = place.reference;
   const std::string run = trial_of(image);
   const GpuWords gpu = gpu_words(image);

@@ -59,7 +59,7 @@ std::string row_html(const SpeedRow& row, double most, const PageNames& names) {
 }
 
 // The fastest, and the image itself wherever it stands.
-std::vector<SpeedRow> rows_of(const SpeedPlace& place, const std::vector<std::size_t>& numbers,
+std::vector<SpeedRow> rows_of(const SpeedConditions& place, const std::vector<std::size_t>& numbers,
                               std::size_t own, const std::vector<IndexEntry>& entries) {
   const std::string up = way_up(image_path(entries[own].image));
   std::vector<SpeedRow> rows;
@@ -90,7 +90,7 @@ std::string over_stock_html(const std::vector<SpeedRow>& rows) {
   return "";
 }
 
-std::string place_html(const SpeedPlace& place, const std::vector<SpeedRow>& rows, std::size_t all,
+std::string place_html(const SpeedConditions& place, const std::vector<SpeedRow>& rows, std::size_t all,
                        const PageNames& names) {
   double most = 0;
   for (const SpeedRow& row : rows) most = std::max({most, row.speed->median, row.speed->high});
@@ -123,8 +123,8 @@ std::string host_words(const HostDescription& host) {
   return words.empty() ? "a host that says nothing of itself" : words;
 }
 
-std::map<SpeedPlace, const Measurement*> latest_speeds(const IndexEntry& entry) {
-  std::map<SpeedPlace, const Measurement*> latest;
+std::map<SpeedConditions, const Measurement*> latest_speeds(const IndexEntry& entry) {
+  std::map<SpeedConditions, const Measurement*> latest;
   for (const Measurement& speed : entry.measurements)  // by their time
     latest[{lower_case(entry.image.application), speed.workload, speed.unit, host_words(speed.host)}] =
         &speed;

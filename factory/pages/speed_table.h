@@ -13,20 +13,20 @@
 namespace kiln {
 
 // What has to be the same for two speeds of images to stand beside each other.
-struct SpeedPlace {
+struct SpeedConditions {
   std::string application;  // in lower case
   std::string workload;
   std::string unit;
   std::string host;  // "AMD EPYC 7B13, 2 processors, nvidia:sm_90"
 
-  auto operator<=>(const SpeedPlace&) const = default;
+  auto operator<=>(const SpeedConditions&) const = default;
 };
 
 // "AMD EPYC 7B13, 2 processors"; what it does not say of itself is left out.
 std::string host_words(const HostDescription& host);
 
 // The latest of an image in each place, in the order of the places.
-std::map<SpeedPlace, const Measurement*> latest_speeds(const IndexEntry& entry);
+std::map<SpeedConditions, const Measurement*> latest_speeds(const IndexEntry& entry);
 
 class SpeedTable {
  public:
@@ -37,7 +37,7 @@ class SpeedTable {
 
  private:
   // In each place the entries that have a speed there, by their numbers, the fastest first.
-  std::map<SpeedPlace, std::vector<std::size_t>> places_;
+  std::map<SpeedConditions, std::vector<std::size_t>> places_;
 };
 
 }  // namespace kiln

@@ -104,8 +104,8 @@ std::string fill_in(std::string_view text, int first_line, const std::string& fi
     if (!value) {
       std::string_view before = text.substr(0, mark->begin);
       std::size_t start = before.rfind('\n');
-      Place place{first_line + static_cast<int>(std::ranges::count(before, '\n')),
-                  static_cast<int>(mark->begin - (start == std::string_view::npos ? 0 : start + 1)) + 1};
+      Position place{first_line + static_cast<int>(std::ranges::count(before, '\n')),
+                     static_cast<int>(mark->begin - (start == std::string_view::npos ? 0 : start + 1)) + 1};
       refuse_at(file, place, fmt::format("the argument '{}' has no value", mark->name),
                 "give it one in %arguments of the same stage");
     }

@@ -62,7 +62,7 @@ class Lines {
   int number_;
 };
 
-Place place_in(const Line& line, std::string_view part) {
+Position place_in(const Line& line, std::string_view part) {
   return {line.number, 1 + static_cast<int>(part.data() - line.text.data())};
 }
 
@@ -252,7 +252,7 @@ void for_each_entry(const DefinitionSection& section, Take take) {
 
 std::vector<FilePair> DefinitionSection::files() const {
   std::vector<FilePair> pairs;
-  for_each_entry(*this, [&](std::string_view text, Place where) {
+  for_each_entry(*this, [&](std::string_view text, Position where) {
     std::size_t at = 0;
     text = without_comment(text);
     std::string source = unquoted(next_word(text, at));
@@ -264,7 +264,7 @@ std::vector<FilePair> DefinitionSection::files() const {
 
 std::vector<NamedValue> DefinitionSection::labels() const {
   std::vector<NamedValue> values;
-  for_each_entry(*this, [&](std::string_view text, Place where) {
+  for_each_entry(*this, [&](std::string_view text, Position where) {
     std::size_t blank = text.find(' ');
     std::string value(blank == std::string_view::npos ? "" : trim(text.substr(blank + 1)));
     values.push_back({std::string(trim(text.substr(0, blank))), std::move(value), where});
@@ -274,7 +274,7 @@ std::vector<NamedValue> DefinitionSection::labels() const {
 
 std::vector<NamedValue> DefinitionSection::assignments() const {
   std::vector<NamedValue> values;
-  for_each_entry(*this, [&](std::string_view text, Place where) {
+  for_each_entry(*this, [&](std::string_view text, Position where) {
     std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || trim(text.substr(0, equals)).empty())
       return;  // Apptainer warns only

@@ -15,29 +15,29 @@ namespace kiln {
 struct HeaderField {
   std::string key;  // lower case
   std::string value;
-  Place place;        // of the key
-  Place value_place;  // of the value's first byte
+  Position place;        // of the key
+  Position value_place;  // of the value's first byte
 };
 
 // A line of %files: source and destination, the latter "" when it is the same.
 struct FilePair {
   std::string source;
   std::string destination;
-  Place place;
+  Position place;
 };
 
 // A line of %labels or %arguments.
 struct NamedValue {
   std::string name;
   std::string value;
-  Place place;
+  Position place;
 };
 
 struct DefinitionSection {
   std::string name;       // lower case: "post", "files", "appinstall"
   std::string arguments;  // the rest of its line: "-c /bin/bash", "from build", an app's name
   std::string body;       // with line ends
-  Place place;            // of the "%"
+  Position place;         // of the "%"
   int last_line = 0;      // of the body; the section's own line when there is none
 
   std::vector<FilePair> files() const;          // of %files and %appfiles
@@ -48,7 +48,7 @@ struct DefinitionSection {
 struct DefinitionStage {
   std::vector<HeaderField> header;
   std::vector<DefinitionSection> sections;  // in the file's order; Apptainer runs those of one name as one
-  Place place;
+  Position place;
   const HeaderField* find(std::string_view key) const;
   std::string value(std::string_view key) const;  // "" when absent
 };

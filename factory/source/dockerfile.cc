@@ -62,7 +62,7 @@ class InstructionReader {
  private:
   DockerInstruction read_from(std::size_t offset, bool triggered);
   void read_flags(DockerInstruction& one);
-  void take_flags(DockerInstruction& one, const std::vector<RawWord>& words);
+  void read_flags(DockerInstruction& one, const std::vector<RawWord>& words);
   void read_arguments(DockerInstruction& one, bool triggered);
   void read_command(DockerInstruction& one);
   void read_health(DockerInstruction& one);
@@ -75,12 +75,12 @@ class InstructionReader {
   bool read_exec(DockerInstruction& one);
   void need_text(const DockerInstruction& one) const;
   std::string_view rest() const { return std::string_view(line_.text()).substr(at_); }
-  Place here(std::size_t offset = 0) const { return line_.place_of(at_ + offset); }
-  Place end_of(const RawWord& word) const {
-    Place last = here(word.offset + word.text.size() - 1);
+  Position here(std::size_t offset = 0) const { return line_.place_of(at_ + offset); }
+  Position end_of(const RawWord& word) const {
+    Position last = here(word.offset + word.text.size() - 1);
     return {last.line, last.column + 1};
   }
-  [[noreturn]] void fail(Place place, std::string message, std::string hint = {}) const {
+  [[noreturn]] void fail(Position place, std::string message, std::string hint = {}) const {
     refuse_at(file_, place, std::move(message), std::move(hint));
   }
 
@@ -112,12 +112,12 @@ DockerInstruction InstructionReader::read_from(std::size_t offset, bool triggere
 void InstructionReader::read_flags(DockerInstruction& one) {
   std::size_t others = 0;
   std::vector<RawWord> words = flag_words(rest(), others);
-  if (!words.empty()) take_flags(one, words);
+  if (!words.empty()) read_flags(one, words);
   at_ += others;
   while (at_ < line_.text().size() && space_at(line_.text(), at_) != 0) at_ += space_at(line_.text(), at_);
 }
 
-void InstructionReader::take_flags(DockerInstruction& one, const std::vector<RawWord>& words) {
+void InstructionReader::read_flags(DockerInstruction& one, const std::vector<RawWord>& words) {
   std::string_view allowed;
   for (const VerbName& verb : kVerbs)
     if (verb.verb == one.verb) allowed = verb.flags;
@@ -238,7 +238,7 @@ void InstructionReader::read_pairs(DockerInstruction& one) {
   }
   for (const RawWord& word : words) {
     std::size_t equals = word.text.find('=');
-    Place place = here(word.offset);
+    Position place = here(word.offset);
     if (equals == std::string::npos)
       fail(place, fmt::format("'{}' has no '='", word.text.substr(0, 40)),
            "quote a value that has blanks in it");
@@ -289,7 +289,7 @@ void InstructionReader::read_from_words(DockerInstruction& one) {
 
 void InstructionReader::read_heredocs(DockerInstruction& one) {
   for (HeredocMark& mark : heredoc_marks(one.text)) {
-    Place place = here(mark.offset);
+    Position place = here(mark.offset);
     std::string content = lines_.heredoc(mark.name, mark.chomp, place);
     one.last_line += 1 + static_cast<int>(std::ranges::count(content, '\n'));
     one.heredocs.push_back({std::move(mark.name), std::move(content), mark.expand, place});

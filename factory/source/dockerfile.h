@@ -41,7 +41,7 @@ std::string_view name_of(DockerVerb verb);  // "RUN"
 struct DockerFlag {
   std::string name;
   std::string value;
-  Place place;
+  Position place;
 };
 
 // NAME=VALUE of ENV, LABEL and ARG, as written: quotes, escapes and variables are still in it
@@ -50,27 +50,27 @@ struct DockerPair {
   std::string name;
   std::string value;
   bool has_value = true;  // false for `ARG name`
-  Place place;
-  Place end;  // one behind its last byte
+  Position place;
+  Position end;  // one behind its last byte
 };
 
 struct DockerWord {
   std::string text;
-  Place place;  // of an exec form's: where the array begins
-  Place end;    // one behind its last byte; line 0 in an exec form
+  Position place;  // of an exec form's: where the array begins
+  Position end;    // one behind its last byte; line 0 in an exec form
 };
 
 struct DockerHeredoc {
   std::string name;
   std::string content;  // tabs in front are gone for <<-
   bool expand = true;   // the name was not quoted
-  Place place;          // of the <<
+  Position place;       // of the <<
 };
 
 // Which of the members a verb fills is said at each.
 struct DockerInstruction {
   DockerVerb verb = DockerVerb::run;
-  Place place;
+  Position place;
   int last_line = 0;
   std::vector<DockerFlag> flags;  // add, copy, from, healthcheck, run
   std::vector<DockerWord> words;  // add, copy, expose, from, volume; exec form of run, cmd, entrypoint, shell
@@ -78,9 +78,9 @@ struct DockerInstruction {
   std::string text;   // shell form, on one line, of run, cmd, entrypoint; healthcheck without CMD;
                       // maintainer, stopsignal, user, workdir
   bool exec = false;  // JSON form
-  std::vector<std::pair<std::size_t, Place>> pieces;  // run: where the parts of `text` stand in the file
-  std::vector<DockerHeredoc> heredocs;                // add, copy, run
-  std::vector<DockerInstruction> trigger;             // onbuild: one
+  std::vector<std::pair<std::size_t, Position>> pieces;  // run: where the parts of `text` stand in the file
+  std::vector<DockerHeredoc> heredocs;                   // add, copy, run
+  std::vector<DockerInstruction> trigger;                // onbuild: one
   const DockerFlag* flag(std::string_view name) const;
   int line_of(std::size_t offset) const;  // the file's line of a place in `text`
 };
@@ -121,10 +121,10 @@ using DockerVariables = std::function<std::optional<std::string>(std::string_vie
 // shell/lex.go does for ENV, LABEL, ARG, FROM, COPY, ADD, WORKDIR, USER, … A name that is not set is empty.
 // Throws Error(input) at `place` for an open quote or another form of ${}.
 std::string expand_docker_word(std::string_view word, const DockerVariables& variables, char escape,
-                               const std::string& file, Place place);
+                               const std::string& file, Position place);
 
 // The same for the body of a heredoc of COPY and ADD, in which quotes are text.
 std::string expand_docker_heredoc(std::string_view text, const DockerVariables& variables, char escape,
-                                  const std::string& file, Place place);
+                                  const std::string& file, Position place);
 
 }  // namespace kiln

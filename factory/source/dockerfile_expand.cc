@@ -40,7 +40,7 @@ bool fits(std::string_view text, std::string_view pattern) {
 class Expander {
  public:
   Expander(std::string_view word, const DockerVariables& variables, char escape, const std::string& file,
-           Place place)
+           Position place)
       : word_(word), variables_(variables), escape_(escape), file_(file), place_(place) {}
 
   std::string run() { return until(0); }
@@ -67,7 +67,7 @@ class Expander {
   const DockerVariables& variables_;
   char escape_;
   const std::string& file_;
-  Place place_;
+  Position place_;
   std::size_t at_ = 0;
   int depth_ = 0;
 };
@@ -248,12 +248,12 @@ std::string Expander::replaced_value(const std::string& wanted) {
 }  // namespace
 
 std::string expand_docker_heredoc(std::string_view text, const DockerVariables& variables, char escape,
-                                  const std::string& file, Place place) {
+                                  const std::string& file, Position place) {
   return Expander(text, variables, escape, file, place).run_heredoc();
 }
 
 std::string expand_docker_word(std::string_view word, const DockerVariables& variables, char escape,
-                               const std::string& file, Place place) {
+                               const std::string& file, Position place) {
   if (word.find_first_of("'\"$") == std::string_view::npos && word.find(escape) == std::string_view::npos)
     return std::string(word);
   return Expander(word, variables, escape, file, place).run();

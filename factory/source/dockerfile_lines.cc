@@ -21,21 +21,21 @@ void LogicalLine::clear(int first_line) {
   last_line = first_line;
 }
 
-void LogicalLine::add(std::string_view text, Place place) {
+void LogicalLine::add(std::string_view text, Position place) {
   pieces_.push_back({text_.size(), place});
   text_ += text;
   last_line = place.line;
 }
 
-Place LogicalLine::place_of(std::size_t offset) const {
+Position LogicalLine::place_of(std::size_t offset) const {
   if (pieces_.empty()) return {last_line, 1};
   auto after = std::ranges::upper_bound(pieces_, offset, {}, &Piece::offset);
   const Piece& piece = after == pieces_.begin() ? *after : *std::prev(after);
   return {piece.place.line, piece.place.column + static_cast<int>(offset - piece.offset)};
 }
 
-std::vector<std::pair<std::size_t, Place>> LogicalLine::pieces_from(std::size_t offset) const {
-  std::vector<std::pair<std::size_t, Place>> out = {{0, place_of(offset)}};
+std::vector<std::pair<std::size_t, Position>> LogicalLine::pieces_from(std::size_t offset) const {
+  std::vector<std::pair<std::size_t, Position>> out = {{0, place_of(offset)}};
   for (const Piece& piece : pieces_)
     if (piece.offset > offset) out.emplace_back(piece.offset - offset, piece.place);
   return out;
@@ -53,7 +53,7 @@ std::optional<DockerfileLines::Physical> DockerfileLines::physical() {
 }
 
 // The grammar of parser/directives.go: `# name = value`, and no directive after anything else.
-void DockerfileLines::read_directive(std::string_view trimmed, Place place) {
+void DockerfileLines::read_directive(std::string_view trimmed, Position place) {
   if (directives_done_) return;
   directives_done_ = true;
   if (!trimmed.starts_with('#')) return;
@@ -92,7 +92,7 @@ bool DockerfileLines::ends_in_escape(std::string_view& line) const {
 bool DockerfileLines::next(LogicalLine& line) {
   while (auto first = physical()) {
     std::string_view text = trim_left(first->text);
-    Place place{first->line, 1 + static_cast<int>(first->text.size() - text.size())};
+    Position place{first->line, 1 + static_cast<int>(first->text.size() - text.size())};
     read_directive(text, place);
     if (text.starts_with('#')) {
       comments.push_back({std::string(text.substr(1)), place});
@@ -116,7 +116,7 @@ bool DockerfileLines::next(LogicalLine& line) {
   return false;
 }
 
-std::string DockerfileLines::heredoc(const std::string& name, bool chomp, Place opened) {
+std::string DockerfileLines::heredoc(const std::string& name, bool chomp, Position opened) {
   std::string content;
   while (auto line = physical()) {
     std::string_view end = line->text;

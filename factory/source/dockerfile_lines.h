@@ -16,29 +16,29 @@ namespace kiln {
 struct Directive {
   std::string name;  // lower case
   std::string value;
-  Place place;
+  Position place;
 };
 
 struct Comment {
   std::string text;  // after "#", as written
-  Place place;
+  Position place;
 };
 
 // Physical lines joined; comments and empty lines between them are gone.
 class LogicalLine {
  public:
   void clear(int first_line);
-  void add(std::string_view text, Place place);
+  void add(std::string_view text, Position place);
   const std::string& text() const { return text_; }
-  Place place_of(std::size_t offset) const;
+  Position place_of(std::size_t offset) const;
   // Where the physical lines' parts begin, counted from `offset`.
-  std::vector<std::pair<std::size_t, Place>> pieces_from(std::size_t offset) const;
+  std::vector<std::pair<std::size_t, Position>> pieces_from(std::size_t offset) const;
   int last_line = 0;
 
  private:
   struct Piece {
     std::size_t offset;
-    Place place;
+    Position place;
   };
   std::string text_;
   std::vector<Piece> pieces_;
@@ -53,7 +53,7 @@ class DockerfileLines {
   bool next(LogicalLine& line);
   // The lines up to the one that is `name` alone, with their line ends; `chomp` (<<-): tabs in front do not
   // count. Throws Error(input) when there is none, at `opened`.
-  std::string heredoc(const std::string& name, bool chomp, Place opened);
+  std::string heredoc(const std::string& name, bool chomp, Position opened);
 
   char escape() const { return escape_; }
   std::vector<Directive> directives;
@@ -66,7 +66,7 @@ class DockerfileLines {
     int line;
   };
   std::optional<Physical> physical();
-  void read_directive(std::string_view trimmed, Place place);
+  void read_directive(std::string_view trimmed, Position place);
   bool ends_in_escape(std::string_view& line) const;
 
   std::string_view text_;

@@ -117,7 +117,7 @@ RequirementsFile read_requirements_file(const SourceFile& file) {
 
 namespace {
 
-// Options whose value is the next word, but for those that take_option() reads.
+// Options whose value is the next word, but for those that read_option() reads.
 constexpr std::string_view kWithValue =
     "-c --constraint -t --target --prefix --root --python --platform --abi "
     "--python-version --implementation --only-binary --no-binary --progress-bar "
@@ -138,7 +138,7 @@ std::string value_of(const std::vector<const ShellToken*>& words, std::size_t& a
   return std::string(text.substr(option.size() + 1));
 }
 
-void take_option(PipWords& pip, const std::vector<const ShellToken*>& words, std::size_t& at) {
+void read_option(PipWords& pip, const std::vector<const ShellToken*>& words, std::size_t& at) {
   const std::string& text = words[at]->text;
   if (text == "--require-hashes") pip.hashes = true;
   if (text == "--no-index") pip.no_index = true;
@@ -164,7 +164,7 @@ std::optional<PipWords> read_pip_words(const std::vector<const ShellToken*>& wor
   for (std::size_t at = 0; at < words.size(); ++at) {
     if (words[at] == pip.verb) continue;
     if (words[at]->text.starts_with('-'))
-      take_option(pip, words, at);
+      read_option(pip, words, at);
     else
       pip.operands.push_back(words[at]);
   }

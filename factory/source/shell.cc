@@ -20,7 +20,7 @@ class CommandReader {
   };
 
   void list(std::vector<ShellToken>& tokens);
-  void take(ShellToken& token, const ShellToken* next);
+  void read_token(ShellToken& token, const ShellToken* next);
   void line_end();
   void word(ShellToken& token);
   void operation(ShellToken& token, const ShellToken* next);
@@ -50,11 +50,11 @@ ShellText CommandReader::read(ShellTokens tokens) {
 void CommandReader::list(std::vector<ShellToken>& tokens) {
   start("");
   for (std::size_t i = 0; i < tokens.size(); ++i)
-    take(tokens[i], i + 1 < tokens.size() ? &tokens[i + 1] : nullptr);
+    read_token(tokens[i], i + 1 < tokens.size() ? &tokens[i + 1] : nullptr);
   finish("");
 }
 
-void CommandReader::take(ShellToken& token, const ShellToken* next) {
+void CommandReader::read_token(ShellToken& token, const ShellToken* next) {
   switch (token.kind) {
     case ShellToken::Kind::word:
       return word(token);

@@ -67,7 +67,7 @@ class Tokenizer {
   ShellToken read_word(char close);
   void place(Level& level, ShellToken token);
   void place_in_case(Level& level, ShellToken& token);
-  bool take_continuation(OpenWord& word);
+  bool skip_continuation(OpenWord& word);
   void escaped(ShellToken& token);
   void single_quoted(ShellToken& token);
   void double_quoted(OpenWord& word);

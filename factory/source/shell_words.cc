@@ -36,7 +36,7 @@ ShellToken Tokenizer::read_word(char close) {
   }
   while (!done() && !ends_word(peek()) && !(close == '`' && peek() == '`')) {
     char c = peek();
-    if (take_continuation(open)) continue;
+    if (skip_continuation(open)) continue;
     if (c == '\\') {
       escaped(token);
     } else if (c == '\'') {
@@ -57,7 +57,7 @@ ShellToken Tokenizer::read_word(char close) {
   return std::move(open.token);
 }
 
-bool Tokenizer::take_continuation(OpenWord& word) {
+bool Tokenizer::skip_continuation(OpenWord& word) {
   std::size_t size = continuation();
   if (size == 0) return false;
   word.token.raw += text_.substr(word.raw_until, at_ - word.raw_until);
@@ -86,7 +86,7 @@ void Tokenizer::double_quoted(OpenWord& word) {
   ++at_;
   while (!done() && peek() != '"') {
     char c = peek();
-    if (take_continuation(word)) continue;
+    if (skip_continuation(word)) continue;
     if (c == '$' || c == '`') {
       expansion(token, true);
     } else if (c == '\\' && at_ + 1 < text_.size() &&

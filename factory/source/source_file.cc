@@ -50,7 +50,7 @@ bool is_one_of(std::string_view word, std::string_view words) {
   return false;
 }
 
-void refuse_at(const std::string& file, Place place, std::string message, std::string hint) {
+void refuse_at(const std::string& file, Position place, std::string message, std::string hint) {
   throw Error(ExitCode::input, SourceLocation{file, place.line, place.column, ""}, std::move(message),
               std::move(hint));
 }

@@ -40,10 +40,10 @@ struct Span {
 // by.
 
 // Where something stands in its file. Counted from 1, columns in bytes; 0 means "the file as a whole".
-struct Place {
+struct Position {
   int line = 0;
   int column = 0;
-  bool operator==(const Place&) const = default;
+  bool operator==(const Position&) const = default;
 };
 
 // Whether `word` is one of those that `words` lists with blanks between; "" is none of them.
@@ -53,7 +53,8 @@ bool is_one_of(std::string_view word, std::string_view words);
 inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
 
 // Throws Error(input) `file:line:col: error: message; hint`.
-[[noreturn]] void refuse_at(const std::string& file, Place place, std::string message, std::string hint = {});
+[[noreturn]] void refuse_at(const std::string& file, Position place, std::string message,
+                            std::string hint = {});
 
 // Enough to mend a file by; what reads on behind a mistake stops here.
 inline constexpr std::size_t kMostErrors = 20;

@@ -157,9 +157,9 @@ void DefinitionTwin::read_setup(const DefinitionSection& section) {
   bool good = lines.size() == 1;
   if (good) {
     TokenCursor cursor(lines[0].begin, lines[0].end);
-    good = cursor.take_all("/bin/sh -eu setup.sh") && cursor.take(kRoot);
+    good = cursor.accept_all("/bin/sh -eu setup.sh") && cursor.accept(kRoot);
     if (good && stage.base.empty()) {
-      auto archive = cursor.take_word();
+      auto archive = cursor.next_word();
       good = archive.has_value();
       if (good) stage.base = *archive;
     }
@@ -225,7 +225,7 @@ bool DefinitionTwin::read_post_line(const ScriptLine& line, bool last) {
   TokenCursor cursor(line.begin, line.end);
   auto is = [&](std::string_view words) {
     TokenCursor copy = cursor;
-    return copy.take_all(words) && copy.done();
+    return copy.accept_all(words) && copy.done();
   };
   const std::string& first = line.begin->raw;
   if (first == "umask")
@@ -243,10 +243,10 @@ bool DefinitionTwin::read_post_line(const ScriptLine& line, bool last) {
   if (part_ < PostPart::steps) return false;
   if (first == "(") return in_part(PostPart::steps) && read_step(cursor, line.line);
   if (first == "tar") {
-    cursor.take();
-    if (!cursor.take_all("-C /")) return false;
-    if (cursor.take("-xpf")) return in_part(PostPart::steps) && read_unpacking(cursor, line.line);
-    return packs_ && cursor.take("-cf") && in_part(PostPart::hand_on) && read_packing(cursor);
+    cursor.next();
+    if (!cursor.accept_all("-C /")) return false;
+    if (cursor.accept("-xpf")) return in_part(PostPart::steps) && read_unpacking(cursor, line.line);
+    return packs_ && cursor.accept("-cf") && in_part(PostPart::hand_on) && read_packing(cursor);
   }
   if (first == "mkdir") return packs_ = in_part(PostPart::hand_on) && is("mkdir -p /.kiln/copies");
   if (first == "rm" && part_ == PostPart::steps && !is("rm -rf /.kiln/scripts /.kiln/copies /.kiln/site"))
@@ -258,16 +258,16 @@ bool DefinitionTwin::read_post_line(const ScriptLine& line, bool last) {
 }
 
 bool DefinitionTwin::read_step(TokenCursor cursor, int line) {
-  if (!cursor.take("(")) return false;
-  auto script = take_script(cursor, "/.kiln/scripts", always_);
-  if (!script || !cursor.take_all(") || exit 1") || !cursor.done()) return false;
+  if (!cursor.accept("(")) return false;
+  auto script = read_script(cursor, "/.kiln/scripts", always_);
+  if (!script || !cursor.accept_all(") || exit 1") || !cursor.done()) return false;
   script->line = line;
   image_.stages.back().steps.push_back({std::move(*script), 0, {}, line});
   return true;
 }
 
 bool DefinitionTwin::read_unpacking(TokenCursor cursor, int line) {
-  auto archive = cursor.take_word();
+  auto archive = cursor.next_word();
   if (!archive || !cursor.done()) return false;
   auto taken = archives_.back().taken.find(*archive);
   if (taken == archives_.back().taken.end()) return false;
@@ -281,9 +281,9 @@ bool DefinitionTwin::read_unpacking(TokenCursor cursor, int line) {
 
 // `rm -rf PATH…` behind an unpacking of these paths and a script: the script alone saw them.
 bool DefinitionTwin::read_removal(TokenCursor cursor) {
-  if (!cursor.take_all("rm -rf")) return false;
+  if (!cursor.accept_all("rm -rf")) return false;
   std::vector<std::string> paths;
-  while (auto path = cursor.take_word()) paths.push_back(*path);
+  while (auto path = cursor.next_word()) paths.push_back(*path);
   std::vector<TwinStep>& steps = image_.stages.back().steps;
   if (!cursor.done() || steps.size() < 2) return false;
   const TwinStep taken = steps[steps.size() - 2];
@@ -297,11 +297,11 @@ bool DefinitionTwin::read_removal(TokenCursor cursor) {
 }
 
 bool DefinitionTwin::read_packing(TokenCursor cursor) {
-  auto archive = cursor.take_word();
+  auto archive = cursor.next_word();
   if (!archive || !archive->starts_with("/.kiln/copies/") || archives_.back().made.contains(*archive))
     return false;
   std::vector<std::string> paths;
-  while (auto path = cursor.take_word()) {
+  while (auto path = cursor.next_word()) {
     if (!path->starts_with("./")) return false;
     paths.push_back(path->substr(1));
   }
@@ -311,9 +311,9 @@ bool DefinitionTwin::read_packing(TokenCursor cursor) {
 
 // printf '%s\n' 'name value' >>FILE
 bool DefinitionTwin::read_post_label(TokenCursor cursor) {
-  if (!cursor.take("printf") || !cursor.take("'%s\\n'")) return false;
-  auto entry = cursor.take_word();
-  if (!entry || !cursor.take(">>") || !cursor.take(kLabelsFile) || !cursor.done()) return false;
+  if (!cursor.accept("printf") || !cursor.accept("'%s\\n'")) return false;
+  auto entry = cursor.next_word();
+  if (!entry || !cursor.accept(">>") || !cursor.accept(kLabelsFile) || !cursor.done()) return false;
   std::size_t blank = entry->find(' ');
   if (blank == std::string::npos) return false;
   image_.labels.emplace_back(entry->substr(0, blank), trim(std::string_view(*entry).substr(blank + 1)));
@@ -328,8 +328,8 @@ void DefinitionTwin::finish_post(int line, bool last) {
 void DefinitionTwin::read_environment(const DefinitionSection& section) {
   for (const ScriptLine& line : lines_of(section)) {
     TokenCursor cursor(line.begin, line.end);
-    bool good = cursor.take("export");
-    auto word = good ? cursor.take_word() : std::nullopt;
+    bool good = cursor.accept("export");
+    auto word = good ? cursor.next_word() : std::nullopt;
     std::size_t equals = word ? word->find('=') : std::string::npos;
     if (equals == std::string::npos || !cursor.done()) {
       problem(line.line, "not a plain export");
@@ -343,8 +343,8 @@ void DefinitionTwin::read_test(const DefinitionSection& section) {
   for (const ScriptLine& line : lines_of(section)) {
     TokenCursor cursor(line.begin, line.end);
     std::optional<TwinScript> test;
-    if (cursor.take("(")) test = take_script(cursor, "/.kiln/tests", always_there(false));
-    if (!test || !cursor.take_all(") || exit 1") || !cursor.done()) {
+    if (cursor.accept("(")) test = read_script(cursor, "/.kiln/tests", always_there(false));
+    if (!test || !cursor.accept_all(") || exit 1") || !cursor.done()) {
       problem(line.line, "a test that kiln does not write");
       continue;
     }
@@ -358,11 +358,11 @@ void DefinitionTwin::read_runscript(const DefinitionSection& section) {
   bool good = lines.size() == 2;
   if (good) {
     TokenCursor any(lines[0].begin, lines[0].end);
-    good = any.take_all("if [ $# -gt 0 ] ; then exec \"$@\" ; fi") && any.done();
+    good = any.accept_all("if [ $# -gt 0 ] ; then exec \"$@\" ; fi") && any.done();
     TokenCursor command(lines[1].begin, lines[1].end);
-    good = good && command.take("exec");
+    good = good && command.accept("exec");
     while (good && !command.done()) {
-      auto word = command.take_word();
+      auto word = command.next_word();
       good = word.has_value();
       if (good) image_.command.push_back(std::move(*word));
     }

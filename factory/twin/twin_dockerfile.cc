@@ -30,10 +30,10 @@ class DockerfileTwin {
   void read_pairs(const DockerInstruction& one, NamedWords& out);
   void read_tests();
   void read_test(const DockerInstruction& one);
-  void problem(Place place, std::string_view what) {
+  void problem(Position place, std::string_view what) {
     problems_.push_back(fmt::format("{}:{}: {}", dockerfile_.file, place.line, what));
   }
-  std::string expand(const std::string& word, Place place) const {
+  std::string expand(const std::string& word, Position place) const {
     auto none = [](std::string_view) -> std::optional<std::string> { return "(variable)"; };
     return expand_docker_word(word, none, dockerfile_.escape, dockerfile_.file, place);
   }
@@ -165,8 +165,8 @@ void DockerfileTwin::read_run(const DockerInstruction& one, std::size_t stage, T
   TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());
   std::optional<TwinScript> script;
   bool plain = !one.exec && one.heredocs.empty() && tokens.complete;
-  if (plain && cursor.take_all(". /run/kiln/site/environment.sh &&"))
-    script = take_script(cursor, kMounts, always_);
+  if (plain && cursor.accept_all(". /run/kiln/site/environment.sh &&"))
+    script = read_script(cursor, kMounts, always_);
   if (!script || !cursor.done()) return problem(one.place, "a command that kiln does not write");
   std::vector<std::string> mounts;
   TwinStep step;
@@ -219,7 +219,7 @@ void DockerfileTwin::read_test(const DockerInstruction& one) {
   TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());
   std::optional<TwinScript> test;
   if (one.verb == DockerVerb::run && !one.exec && one.heredocs.empty() && tokens.complete)
-    test = take_script(cursor, kMounts, always_there(false));
+    test = read_script(cursor, kMounts, always_there(false));
   if (!test || !cursor.done() || one.flags.size() != 1 || one.flags[0].name != "mount" ||
       one.flags[0].value != fmt::format("type=bind,source=scripts/{0},target={1}/{0}", test->folder, kMounts))
     return problem(one.place, "a test that kiln does not write");

@@ -18,18 +18,18 @@ constexpr std::string_view kEnd = "KILN";
 constexpr std::string_view kFromFiles = "from=kiln-files,source=/kiln/";
 
 // `printf '%s\n' 'line' … >PATH`, and `printf '%s' 'rest' >>PATH` for a text that ends without a line end.
-bool take_printf(TokenCursor& cursor, std::string& path, std::string& bytes) {
+bool read_printf(TokenCursor& cursor, std::string& path, std::string& bytes) {
   path.clear();
   do {
-    if (!cursor.take("printf")) return false;
-    const bool lines = cursor.take("'%s\\n'");
-    if (!lines && !cursor.take("'%s'")) return false;
-    while (auto word = cursor.take_word()) bytes += *word + (lines ? "\n" : "");
-    if (!cursor.take(path.empty() ? ">" : ">>")) return false;
-    auto target = cursor.take_word();
+    if (!cursor.accept("printf")) return false;
+    const bool lines = cursor.accept("'%s\\n'");
+    if (!lines && !cursor.accept("'%s'")) return false;
+    while (auto word = cursor.next_word()) bytes += *word + (lines ? "\n" : "");
+    if (!cursor.accept(path.empty() ? ">" : ">>")) return false;
+    auto target = cursor.next_word();
     if (!target || (!path.empty() && path != *target)) return false;
     path = *target;
-  } while (cursor.take("&&"));
+  } while (cursor.accept("&&"));
   return true;
 }
 
@@ -64,8 +64,8 @@ class InlineDockerfile {
   Files files;
 
  private:
-  void take_files();
-  void problem(Place place, std::string_view what) {
+  void collect_files();
+  void problem(Position place, std::string_view what) {
     problems_.push_back(fmt::format("{}:{}: {}", dockerfile_.file, place.line, what));
   }
 
@@ -74,7 +74,7 @@ class InlineDockerfile {
 };
 
 void InlineDockerfile::take_apart() {
-  take_files();
+  collect_files();
   for (DockerStage& stage : dockerfile_.stages)
     for (DockerInstruction& one : stage.instructions)
       for (DockerFlag& flag : one.flags)
@@ -82,7 +82,7 @@ void InlineDockerfile::take_apart() {
           flag.value.replace(at, kFromFiles.size(), "source=");
 }
 
-void InlineDockerfile::take_files() {
+void InlineDockerfile::collect_files() {
   auto& stages = dockerfile_.stages;
   auto stage = std::ranges::find_if(stages, [](const DockerStage& s) { return s.name == "kiln-files"; });
   if (stage == stages.end()) return;
@@ -94,9 +94,9 @@ void InlineDockerfile::take_files() {
     std::string path;
     std::string bytes;
     bool good = one.verb == DockerVerb::run && !one.exec && one.flags.empty() && one.heredocs.empty() &&
-                tokens.complete && cursor.take_all("mkdir -p");
-    auto folder = good ? cursor.take_word() : std::nullopt;
-    good = folder && cursor.take("&&") && take_printf(cursor, path, bytes) && cursor.done();
+                tokens.complete && cursor.accept_all("mkdir -p");
+    auto folder = good ? cursor.next_word() : std::nullopt;
+    good = folder && cursor.accept("&&") && read_printf(cursor, path, bytes) && cursor.done();
     if (!good || path.substr(0, path.rfind('/')) != *folder || !path.starts_with("/kiln/") ||
         !files.emplace(path, bytes).second)
       problem(one.place, "no writing of one file");
@@ -109,12 +109,12 @@ class Lines {
  public:
   explicit Lines(std::string_view text) : lines_(split(text, '\n')) {}
   bool done() const { return at_ == lines_.size(); }
-  std::string_view take() { return lines_[at_++]; }
+  std::string_view next() { return lines_[at_++]; }
   // What stands before the heredoc's end; nothing when it has none.
   std::optional<std::string> heredoc() {
     std::string bytes;
     while (!done()) {
-      std::string_view line = take();
+      std::string_view line = next();
       if (line == kEnd) return bytes;
       bytes += std::string(line) + "\n";
     }
@@ -131,11 +131,11 @@ std::string without_setup_script(std::string_view body) {
   constexpr std::string_view kStart = "/bin/sh -eu -s ";
   constexpr std::string_view kHere = " <<'KILN'";
   Lines lines(body);
-  std::string_view first = trimmed(lines.take());
+  std::string_view first = trimmed(lines.next());
   if (!first.starts_with(kStart) || !first.ends_with(kHere) || !lines.heredoc()) return std::string(body);
   std::string rest = fmt::format("    /bin/sh -eu setup.sh {}\n",
                                  first.substr(kStart.size(), first.size() - kStart.size() - kHere.size()));
-  while (!lines.done()) rest += std::string(lines.take()) + "\n";
+  while (!lines.done()) rest += std::string(lines.next()) + "\n";
   return rest;
 }
 
@@ -143,9 +143,9 @@ std::string without_setup_script(std::string_view body) {
 std::optional<std::string> heredoc_path(std::string_view line) {
   ShellTokens tokens = shell_tokens(fmt::format("{}\n{}\n", line, kEnd));
   TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());
-  if (!cursor.take("cat") || !cursor.take(">")) return std::nullopt;
-  auto path = cursor.take_word();
-  if (!path || !cursor.take("<<") || !cursor.take("'KILN'")) return std::nullopt;
+  if (!cursor.accept("cat") || !cursor.accept(">")) return std::nullopt;
+  auto path = cursor.next_word();
+  if (!path || !cursor.accept("<<") || !cursor.accept("'KILN'")) return std::nullopt;
   return path;
 }
 
@@ -158,7 +158,7 @@ std::string without_files(std::string_view body, Files& files, std::vector<std::
       problems.push_back(fmt::format("%post: {} is written", path));
   };
   while (!lines.done()) {
-    std::string line(lines.take());
+    std::string line(lines.next());
     std::string_view bare = trimmed(line);
     if (bare.starts_with("mkdir -p /.kiln/") && bare != "mkdir -p /.kiln/copies") continue;
     if (bare.starts_with("cat >")) {
@@ -169,13 +169,13 @@ std::string without_files(std::string_view body, Files& files, std::vector<std::
     } else if (bare.starts_with("printf ") && bare.find("_LABELS") == std::string_view::npos) {
       while (line.ends_with('\\') && !lines.done()) {
         line.back() = ' ';
-        line += lines.take();
+        line += lines.next();
       }
       ShellTokens tokens = shell_tokens(line);
       TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());
       std::string path;
       std::string bytes;
-      if (take_printf(cursor, path, bytes) && cursor.done())
+      if (read_printf(cursor, path, bytes) && cursor.done())
         add(path, std::move(bytes));
       else
         problems.emplace_back("%post: a printf that kiln does not write");

@@ -18,13 +18,13 @@ class TokenCursor {
   TokenCursor(TokenIterator begin, TokenIterator end) : at_(begin), end_(end) {}
   bool done() const { return at_ == end_; }
   bool is_assignment() const;  // of the next; REQUIRES: not done()
-  const ShellToken& take() { return *at_++; }
+  const ShellToken& next() { return *at_++; }
   // Takes the token when it is this literal, unquoted word or operator.
-  bool take(std::string_view raw);
+  bool accept(std::string_view raw);
   // Takes all of these words, separated by blanks in `raw`, or fails somewhere between.
-  bool take_all(std::string_view raw);
+  bool accept_all(std::string_view raw);
   // The next literal word.
-  std::optional<std::string> take_word();
+  std::optional<std::string> next_word();
 
  private:
   TokenIterator at_;
@@ -34,7 +34,7 @@ class TokenCursor {
 // `cd FOLDER/<folder> && exec env NAME='value' … ALWAYS … /bin/sh -eu SCRIPT`, as render_dockerfile()
 // and render_singularity() write it; `always`: the words every script finds, as written. Nothing when it is
 // anything else.
-std::optional<TwinScript> take_script(TokenCursor& cursor, std::string_view folder,
+std::optional<TwinScript> read_script(TokenCursor& cursor, std::string_view folder,
                                       const std::vector<std::string>& always);
 
 // Where the build context has the scripts of a step's recipe: "framework-pytorch".

@@ -15,7 +15,7 @@ void demand(bool holds) {
   if (!holds) __builtin_trap();
 }
 
-void check_end(Place begin, Place end, int lines) {
+void check_end(Position begin, Position end, int lines) {
   demand(end.line >= begin.line && end.line <= lines);
   demand(end.line > begin.line || end.column > begin.column);
 }

@@ -19,7 +19,7 @@ void definition(const kiln::SourceFile& file, kiln::lint::Report& report) {
 using Check = void (*)(const kiln::SourceFile&, kiln::lint::Report&);
 
 void script(const kiln::SourceFile& file, kiln::lint::Report& report) {
-  check_shell_file(file, kiln::lint::ScriptPlace::recipe, report);
+  check_shell_file(file, kiln::lint::ScriptRole::recipe, report);
 }
 
 void look(Check check, const std::string& text, int rounds) {

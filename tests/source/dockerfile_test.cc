@@ -144,7 +144,7 @@ TEST(Dockerfile, WordsAndPairsSayWhereTheyEnd) {
   EXPECT_EQ(at(old.pairs[0].place) + "-" + at(old.pairs[0].end), "2:5-2:10");
   DockerInstruction add = instruction("ADD --link a /b\n");
   EXPECT_EQ(at(add.words[1].place) + "-" + at(add.words[1].end), "2:14-2:16");
-  EXPECT_EQ(instruction("ADD [\"a\", \"b\"]\n").words[0].end, Place());
+  EXPECT_EQ(instruction("ADD [\"a\", \"b\"]\n").words[0].end, Position());
 }
 
 TEST(Dockerfile, ABrokenOneIsReadAsFarAsItGoes) {

@@ -13,7 +13,7 @@
 
 namespace kiln::testing {
 
-inline std::string at(Place place) { return fmt::format("{}:{}", place.line, place.column); }
+inline std::string at(Position place) { return fmt::format("{}:{}", place.line, place.column); }
 
 inline std::vector<std::string> texts(const std::vector<DockerWord>& words) {
   std::vector<std::string> out;
