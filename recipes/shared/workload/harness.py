@@ -109,14 +109,18 @@ def check_parameters(found, wanted):
         raise Wrong("the network has %d parameters, not %d" % (found, wanted))
 
 
-def report(measurement, output=None):
-    """Prints the line. No figure in it is anything but a number, and each sample is greater than 0."""
-    samples = measurement.get("samples") or []
+def check_samples(samples):
     if not samples:
         raise Wrong("there are no samples")
     for sample in samples:
         if not _is_number(sample) or not sample > 0:
             raise Wrong("a sample is %r" % sample)
+
+
+def report(measurement, output=None):
+    """Prints the line. No figure in it is anything but a number, and each sample, of each metric if there are several, is greater than 0."""
+    for part in measurement["metrics"].values() if measurement.get("metrics") else [measurement]:
+        check_samples(part.get("samples"))
     try:
         line = json.dumps(measurement, allow_nan=False, sort_keys=True)
     except ValueError:

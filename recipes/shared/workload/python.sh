@@ -5,6 +5,7 @@ case ${KILN_FRAMEWORK_NAME:-} in
   pytorch) module=torch ;;
   '') module=json ;; # any Python
   scikit-learn) module=sklearn ;;
+  llama-cpp-python) module=llama_cpp ;;
   *) module=$KILN_FRAMEWORK_NAME ;;
 esac
 # CNTK's own image switches its environment on by a script for bash.

@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+# XGBoost is the version asked for and learns what it can learn.
+exec python3 boosting_smoke.py
