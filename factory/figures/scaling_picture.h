@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "registry/scaling/outlook.h"
+#include "registry/scaling/parallel_step.h"
 
 namespace kiln {
 

@@ -11,7 +11,6 @@
 #include "factory/pages/page_text.h"
 #include "factory/pages/speed_table.h"
 #include "registry/select/gain.h"
-#include "registry/select/stock_words.h"
 
 namespace kiln {
 namespace {
