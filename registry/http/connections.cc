@@ -46,9 +46,16 @@ void HttpConnections::add(HttpConnection& connection) {
 }
 
 void HttpConnections::remove(HttpConnection& connection) {
+  constexpr std::size_t kMostLingering = 256;
   const std::lock_guard held(lock_);
   all_.erase(connection.entry);
   release_held(connection.address);
+  if (!connection.lingers || lingering_.size() >= kMostLingering) return;
+  // libmicrohttpd closes the other descriptor, which sends nothing while this one is open.
+  const int descriptor = ::fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) return;
+  ::shutdown(descriptor, SHUT_WR);
+  lingering_.push_back({descriptor, now_ms() + limits_.request.count()});
 }
 
 void HttpConnections::enter(HttpConnection& connection, HttpConnection::Phase phase) {
@@ -69,6 +76,7 @@ void HttpConnections::delay(HttpConnection& connection, std::chrono::millisecond
 void HttpConnections::tend(const std::function<void(HttpConnection&)>& resume, bool all) {
   const std::int64_t now = now_ms();
   const std::lock_guard held(lock_);
+  read_lingering(now);
   for (HttpConnection* connection : all_) {
     const bool is_delayed = connection->phase == HttpConnection::Phase::delayed;
     if (connection->until_ms > now && !(all && is_delayed)) continue;
@@ -81,6 +89,24 @@ void HttpConnections::tend(const std::function<void(HttpConnection&)>& resume, b
       ::shutdown(connection->descriptor, SHUT_RDWR);
     }
   }
+}
+
+HttpConnections::~HttpConnections() {
+  for (const Lingering& one : lingering_) ::close(one.descriptor);
+}
+
+void HttpConnections::read_lingering(std::int64_t now) {
+  std::erase_if(lingering_, [&](const Lingering& one) {
+    constexpr int kReads = 64;  // of one in a round: no client keeps the lock
+    char bytes[16384];
+    ssize_t size = 1;
+    for (int i = 0; i < kReads && size > 0; ++i)
+      size = ::recv(one.descriptor, bytes, sizeof bytes, MSG_DONTWAIT);
+    const bool open = size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
+    const bool waits = open && now < one.until_ms;
+    if (!waits) ::close(one.descriptor);
+    return !waits;
+  });
 }
 
 std::size_t HttpConnections::asked() {

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 namespace kiln {
 
@@ -28,6 +29,7 @@ struct HttpConnection {
   std::string address{};   // 192.0.2.7; "" over a Unix socket
   void* handle = nullptr;  // libmicrohttpd's
   std::atomic<Phase> phase{Phase::reading};
+  bool lingers = false;                   // it was refused before all that it sends was read
   std::atomic<std::int64_t> until_ms{0};  // of the phase: then it is cut, or the answer's time has come
   std::list<HttpConnection*>::iterator entry{};
 };
@@ -40,6 +42,9 @@ class HttpConnections {
     std::size_t per_address = 256;              // 0: no limit
   };
   explicit HttpConnections(Limits limits) : limits_(limits) {}
+  ~HttpConnections();
+  HttpConnections(const HttpConnections&) = delete;
+  HttpConnections& operator=(const HttpConnections&) = delete;
 
   bool admit(const std::string& address);    // counts a connection; false: the address has its share already
   void release(const std::string& address);  // of an admitted connection that was not added
@@ -50,7 +55,8 @@ class HttpConnections {
   void delay(HttpConnection& connection, std::chrono::milliseconds time);
 
   // Shuts down the sockets of late connections; their threads close them. Calls `resume` with each delayed
-  // connection whose time has come, or with `all` each delayed one, and holds the lock meanwhile.
+  // connection whose time has come, or with `all` each delayed one, and holds the lock meanwhile. Reads what
+  // lingering clients send.
   void tend(const std::function<void(HttpConnection&)>& resume, bool all = false);
   std::size_t asked();  // with a request that is not answered yet
   std::size_t size() const { return admitted_; }
@@ -58,10 +64,18 @@ class HttpConnections {
 
  private:
   static std::int64_t now_ms();
+  // A closed connection whose client still sends: if the kernel closed it with bytes unread, it would send a
+  // reset, which can overtake the answer.
+  struct Lingering {
+    int descriptor;
+    std::int64_t until_ms;
+  };
   void release_held(const std::string& address);  // with the lock in hand
+  void read_lingering(std::int64_t now);          // with the lock in hand
   const Limits limits_;
   std::mutex lock_;
   std::list<HttpConnection*> all_;
+  std::vector<Lingering> lingering_;
   std::unordered_map<std::string, std::size_t> of_address_;  // admitted
   std::atomic<std::size_t> admitted_{0};
   std::atomic<std::uint64_t> late_{0};

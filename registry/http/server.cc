@@ -279,7 +279,10 @@ MHD_Result HttpServer::State::answer(MHD_Connection* handle, Exchange& exchange)
 MHD_Result HttpServer::State::refuse(MHD_Connection* handle, int status, const std::string& why,
                                      Exchange& exchange) {
   ++malformed;
-  if (HttpConnection* connection = connection_of(handle)) connections.enter(*connection, Phase::answering);
+  if (HttpConnection* connection = connection_of(handle)) {
+    connections.enter(*connection, Phase::answering);
+    connection->lingers = true;  // a body may follow
+  }
   exchange.response = http_error(status, why);
   exchange.response->close = true;  // where the next request begins is not known any more
   return send(handle, exchange);
