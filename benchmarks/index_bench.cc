@@ -186,13 +186,13 @@ void ask(const fs::path& state, int questions) {
   const auto start = Clock::now();
   const SnapshotTable table(Index::open(state, Index::Mode::read).entries());
   const double reading = std::chrono::duration<double>(Clock::now() - start).count();
-  std::vector<SnapshotLookup> askers;
+  std::vector<TableSelector> askers;
   for (const Host& host : hosts()) askers.emplace_back(table, host, cpus);
   std::mt19937 random(11);
   std::vector<double> times;
   std::size_t answered = 0;
   for (int i = 0; i < questions; ++i) {
-    SnapshotLookup& asker = askers[random() % askers.size()];
+    TableSelector& asker = askers[random() % askers.size()];
     const ImageQuery query = question(random);
     const auto before = Clock::now();
     answered += asker.best(query) != nullptr ? 1 : 0;

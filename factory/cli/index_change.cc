@@ -125,7 +125,7 @@ void import(const ChangeRequest& options, Invocation& invocation) {
   Index index = invocation.index(Index::Mode::write);
   const std::vector<std::string> compilers = invocation.graph_compilers(index.compilers());
   const Index::Imported done = index.import_mappings(
-      [&](const Index::TakeMapping& take) { read_mappings(options.file, compilers, take); },
+      [&](const Index::AddMapping& take) { read_mappings(options.file, compilers, take); },
       rfc3339(invocation.clock.unix_seconds()));
   say("snapshot {}: {} imported\n", done.snapshot, counted(done.mappings, "mapping"));
 }

@@ -114,8 +114,7 @@ class JobIndex {
       return reply;
     }
     reply.image = answer.selection.winner->entry->image;
-    reply.reference =
-        reference_of(*reply.image, question.reading.query.format, reference_places(invocation_));
+    reply.reference = reference_of(*reply.image, question.reading.query.format, reference_paths(invocation_));
     return reply;
   }
 
@@ -176,7 +175,7 @@ void write_job(const JobCommandOptions& options, Invocation& invocation) {
   question.infrastructure = machines.asked;
   JobIndex index(document, options, invocation);
   const JobAnswer answer =
-      answer_job(document.document, question, site, invocation.cpus(), reference_places(invocation),
+      answer_job(document.document, question, site, invocation.cpus(), reference_paths(invocation),
                  [&](const ChooserQuestion& asked) { return index.ask(asked); });
   hand_over(answer, options, invocation);
 }

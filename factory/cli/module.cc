@@ -13,7 +13,7 @@
 #include "factory/cli/usage.h"
 #include "factory/oci/blob_store.h"
 #include "factory/sif/sif_reader.h"
-#include "registry/deploy/deployed_image.h"
+#include "registry/deploy/container_runtime.h"
 #include "registry/modules/module_files.h"
 
 namespace kiln {
@@ -45,7 +45,7 @@ ModuleImage module_of_sif(const std::string& text, const ModuleOptions& options,
   const std::string path = fs::absolute(text).lexically_normal().string();
   sif::read_sif(ReadOnlyFile(path)).primary();
   if (const auto record = record_of_sif(path, invocation)) {
-    ModuleImage module = module_image(*record, reference_places(invocation));
+    ModuleImage module = module_image(*record, reference_paths(invocation));
     module.image.sif = path;
     if (!options.name.empty()) call_module(module, options.name);
     return module;
@@ -59,7 +59,7 @@ ModuleImage module_of(const std::string& text, const ModuleOptions& options, Inv
     return module_of_sif(text, options, invocation);
   }
   if (const auto record = find_record(text, invocation)) {
-    ModuleImage module = module_image(*record, reference_places(invocation));
+    ModuleImage module = module_image(*record, reference_paths(invocation));
     if (!options.name.empty()) call_module(module, options.name);
     return module;
   }

@@ -7,7 +7,7 @@
 #include "factory/run/forecast.h"
 #include "factory/run/suitable_cell.h"
 #include "factory/state/step_history.h"
-#include "registry/select/demand_query.h"
+#include "registry/select/demand.h"
 
 namespace kiln {
 namespace {

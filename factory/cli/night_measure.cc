@@ -13,7 +13,7 @@
 #include "factory/oci/registry_call.h"
 #include "factory/plan/cell_patterns.h"
 #include "registry/select/cpu_code.h"
-#include "registry/select/stock_words.h"
+#include "registry/select/gain.h"
 
 namespace kiln {
 namespace {

@@ -30,7 +30,7 @@ Question read_asked(const WrittenDocument& document, const QuestionTerms& terms,
                        terms, document.numbers);
 }
 
-ReferencePlaces reference_places(const Invocation& invocation) {
+ReferencePaths reference_paths(const Invocation& invocation) {
   auto folder = invocation.environment.find("SINGULARITY_DIR");
   return {invocation.state().root(), fs::path(folder == invocation.environment.end() ? "" : folder->second)};
 }

@@ -27,7 +27,7 @@ WrittenDocument read_written_document(const std::string& file, const FileSystem&
 Question read_asked(const WrittenDocument& document, const QuestionTerms& terms, const Index* index,
                     const std::vector<std::string>& matrices, const Invocation& invocation);
 
-ReferencePlaces reference_places(const Invocation& invocation);
+ReferencePaths reference_paths(const Invocation& invocation);
 
 // Counts the question for `kiln index demand`, unless it names a snapshot.
 void count_question(const Question& question, const Selection& selection, Invocation& invocation);

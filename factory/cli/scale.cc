@@ -11,7 +11,7 @@
 #include "factory/cli/usage.h"
 #include "factory/figures/scaling_picture.h"
 #include "registry/deploy/job_request.h"
-#include "registry/scaling/network_file.h"
+#include "registry/scaling/network.h"
 #include "registry/scaling/scaling_question.h"
 
 namespace kiln {

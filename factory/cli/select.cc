@@ -122,7 +122,7 @@ void print_answer(const Answer& answer, const Question& question, const std::opt
   try {
     if (selection.winner)
       reference = reference_of(selection.winner->entry->image, question.reading.query.format,
-                               reference_places(invocation));
+                               reference_paths(invocation));
   } catch (const Error& error) {
     damaged = error;
   }

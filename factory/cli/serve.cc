@@ -27,7 +27,6 @@
 #include "registry/answer/chooser.h"
 #include "registry/http/listen.h"
 #include "registry/http/server.h"
-#include "registry/http/service_manager.h"
 #include "registry/select/mappings.h"
 #include "registry/serve/service.h"
 #include "registry/serve/tokens.h"
@@ -171,11 +170,11 @@ std::size_t raise_descriptors(std::size_t connections) {
 
 ServeSettings read_settings(const ServeOptions& options, Invocation& invocation) {
   ServeSettings settings;
-  settings.places.state = invocation.state().root();
-  settings.places.archspec = invocation.archspec_file();
-  settings.places.recipes = invocation.recipe_folders();
+  settings.paths.state = invocation.state().root();
+  settings.paths.archspec = invocation.archspec_file();
+  settings.paths.recipes = invocation.recipe_folders();
   const auto folder = invocation.environment.find("SINGULARITY_DIR");
-  if (folder != invocation.environment.end()) settings.places.sif_folder = folder->second;
+  if (folder != invocation.environment.end()) settings.paths.sif_folder = folder->second;
   if (!options.tokens.empty()) settings.tokens = TokenBook::read(invocation.files, options.tokens);
   settings.site = read_site_files(options.site, invocation.files);
   return settings;
@@ -188,7 +187,7 @@ WrittenMapping import_mapping(const JsonDocument& document, const WrittenNumbers
   WrittenMapping written{
       read_mapping(document.root(), invocation.graph_compilers(index.compilers()), numbers)};
   written.snapshot = index
-                         .import_mappings([&](const Index::TakeMapping& take) { take(written.mapping); },
+                         .import_mappings([&](const Index::AddMapping& add) { add(written.mapping); },
                                           rfc3339(invocation.clock.unix_seconds()))
                          .snapshot;
   return written;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "registry/scaling/outlook.h"
+#include "registry/scaling/parallel_step.h"
 
 namespace kiln {
 

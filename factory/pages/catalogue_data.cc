@@ -10,7 +10,6 @@
 #include "factory/pages/pages.h"
 #include "factory/pages/speed_table.h"
 #include "registry/select/gain.h"
-#include "registry/select/stock_words.h"
 
 namespace kiln {
 namespace {

@@ -13,7 +13,7 @@
 #include "factory/state/record_store.h"
 #include "factory/state/sif_folder.h"
 #include "factory/state/state_names.h"
-#include "registry/select/stock_words.h"
+#include "registry/select/gain.h"
 
 namespace kiln {
 namespace {
@@ -95,8 +95,8 @@ TestsRecord tests_of(const ResolvedImage& image, const StepTable& steps, const R
 
 void attach_gain_words(std::vector<ImageRecord>& records, const std::vector<IndexEntry>& published,
                        const BlobStore& store) {
-  const MeasuredPlaces places = measured_places(published);
-  if (places.empty()) return;
+  const MeasuredSetups setups = measured_setups(published);
+  if (setups.empty()) return;
   std::map<std::string, const IndexEntry*> measured;  // by identity
   std::map<std::string, Digest> manifests;            // by key
   for (const IndexEntry& entry : published) {
@@ -107,7 +107,7 @@ void attach_gain_words(std::vector<ImageRecord>& records, const std::vector<Inde
   for (ImageRecord& record : records) {
     const auto found = measured.find(record.identity().hex());
     const auto words =
-        stock_words(record, found == measured.end() ? none : found->second->measurements, places);
+        stock_words(record, found == measured.end() ? none : found->second->measurements, setups);
     const auto size = store.size_of(record.manifest);
     if (words.empty() || !size) continue;  // without its manifest it is refused later
     std::erase_if(record.attachments, is_later_document);

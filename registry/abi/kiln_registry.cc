@@ -1,15 +1,17 @@
 // The C interface: no exception leaves it, and each text that does is the caller's to free.
 #include "registry/abi/kiln_registry.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "factory/base/json_text.h"
 #include "factory/base/unexpected.h"
-#include "registry/abi/installed_share.h"
 #include "registry/answer/chooser.h"
 #include "registry/answer/entry_json.h"
 #include "registry/deploy/job_answer.h"
@@ -19,6 +21,7 @@ struct kiln_registry {
 };
 
 namespace kiln {
+namespace fs = std::filesystem;
 namespace {
 
 // Of malloc, so that a library with another C++ runtime may come later. nullptr for nullptr: nobody wants it.
@@ -74,19 +77,34 @@ Options whole(const Options* given) {
   return options;
 }
 
-ChooserPlaces places_of(const char* state, const kiln_open_options& options) {
-  ChooserPlaces places;
-  places.state = std::filesystem::absolute(state).lexically_normal();
-  const std::filesystem::path share =
-      options.share == nullptr ? installed_share() : std::filesystem::path(options.share);
+// `share/kiln` of the prefix that the library lies in (`lib`, `lib64`, `lib/x86_64-linux-gnu`): the tables,
+// recipes and targets that it was installed with. Throws Error(tool_missing) when there is none.
+fs::path installed_share() {
+  Dl_info found{};
+  if (::dladdr(reinterpret_cast<const void*>(&kiln_registry_abi), &found) == 0 || found.dli_fname == nullptr)
+    throw Error(ExitCode::tool_missing, "the loader does not say where libkiln_registry is");
+  std::error_code problem;
+  const fs::path library = fs::canonical(found.dli_fname, problem);
+  fs::path folder = library.parent_path();
+  for (int up = 0; up < 3 && folder.has_relative_path(); ++up) {
+    folder = folder.parent_path();
+    if (fs::path share = folder / "share" / "kiln"; fs::exists(share / "archspec", problem)) return share;
+  }
+  throw Error(ExitCode::tool_missing,
+              "no share/kiln with archspec's tables above " + library.parent_path().string(),
+              "name that folder in the options of kiln_registry_open()");
+}
+
+ChooserPaths paths_of(const char* state, const kiln_open_options& options) {
+  ChooserPaths paths;
+  paths.state = fs::absolute(state).lexically_normal();
+  const fs::path share = options.share == nullptr ? installed_share() : fs::path(options.share);
   const char* archspec = std::getenv("KILN_ARCHSPEC");
-  places.archspec =
-      archspec != nullptr ? std::filesystem::path(archspec) : share / "archspec" / "microarchitectures.json";
-  places.recipes = {share / "recipes"};
-  places.targets =
-      options.targets == nullptr ? share / "matrix" / "targets" : std::filesystem::path(options.targets);
-  places.sif_folder = word(std::getenv("SINGULARITY_DIR"));
-  return places;
+  paths.archspec = archspec != nullptr ? fs::path(archspec) : share / "archspec" / "microarchitectures.json";
+  paths.recipes = {share / "recipes"};
+  paths.targets = options.targets == nullptr ? share / "matrix" / "targets" : fs::path(options.targets);
+  paths.sif_folder = word(std::getenv("SINGULARITY_DIR"));
+  return paths;
 }
 
 QuestionTerms terms_of(std::uint32_t flags, std::int64_t snapshot) {
@@ -130,7 +148,7 @@ int asked(kiln_registry* registry, const char* dsl, std::size_t length, const ki
     ChooserQuestion question = question_of(dsl, length, whole(options));
     question.explained = explained;
     const ChooserReply reply = registry->chooser.choose(question);
-    count(reply.demand, registry->chooser.places().state);
+    count(reply.demand, registry->chooser.paths().state);
     if (const std::string text = text_of(reply); !text.empty()) give(text, answer);
     return reply.error ? fail(*reply.error, error) : static_cast<int>(KILN_DONE);
   });
@@ -173,8 +191,8 @@ DeploySite site_of(JobQuestion& question, ImageChooser& chooser) {
 JobAnswer job_of(const JsonDocument& document, std::string_view text, JobQuestion question,
                  ImageChooser& chooser) {
   const DeploySite site = site_of(question, chooser);
-  const ChooserPlaces& places = chooser.places();
-  return answer_job(document, question, site, chooser.cpus(), {places.state, places.sif_folder},
+  const ChooserPaths& paths = chooser.paths();
+  return answer_job(document, question, site, chooser.cpus(), {paths.state, paths.sif_folder},
                     [&](ChooserQuestion asked) {
                       asked.document = text;
                       return chooser.choose(asked);
@@ -189,7 +207,7 @@ int with_index(kiln_registry* registry, char** error, const Use& use) noexcept {
   return guarded(error, [&] {
     need(registry != nullptr, "the registry is a null pointer");
     if (!registry->chooser.with_index(use))
-      Index::open(registry->chooser.places().state, Index::Mode::read);  // says why there is none
+      Index::open(registry->chooser.paths().state, Index::Mode::read);  // says why there is none
     return static_cast<int>(KILN_DONE);
   });
 }
@@ -206,7 +224,7 @@ int kiln_registry_open(const char* state, const struct kiln_open_options* option
   return kiln::guarded(error, [&] {
     kiln::need(state != nullptr && registry != nullptr, "the state folder or the place is a null pointer");
     *registry = nullptr;
-    *registry = new kiln_registry{kiln::ImageChooser(kiln::places_of(state, kiln::whole(options)))};
+    *registry = new kiln_registry{kiln::ImageChooser(kiln::paths_of(state, kiln::whole(options)))};
     return static_cast<int>(KILN_DONE);
   });
 }
@@ -241,7 +259,7 @@ int kiln_registry_job(kiln_registry* registry, const char* dsl, size_t length,
     const std::string_view text(dsl, length);
     const kiln::JobAnswer job = kiln::job_of(kiln::JsonDocument::parse(text, "document"), text,
                                              kiln::job_question(kiln::whole(options)), registry->chooser);
-    kiln::count(job.demand, registry->chooser.places().state);
+    kiln::count(job.demand, registry->chooser.paths().state);
     kiln::give(kiln::lines_of(kiln::to_json(job)), answer);
     return static_cast<int>(KILN_DONE);
   });

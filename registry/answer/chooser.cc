@@ -25,11 +25,11 @@ std::string explanation(const Answer& answer, std::size_t limit) {
 
 }  // namespace
 
-ImageChooser::ImageChooser(ChooserPlaces places)
-    : places_(std::move(places)),
-      cpus_(read_cpus(files_, places_.archspec)),
-      recipe_compilers_{recipe_names(files_, places_.recipes, Kind::compiler),
-                        stock_compilers(files_, places_.recipes)} {}
+ImageChooser::ImageChooser(ChooserPaths paths)
+    : paths_(std::move(paths)),
+      cpus_(read_cpus(files_, paths_.archspec)),
+      recipe_compilers_{recipe_names(files_, paths_.recipes, Kind::compiler),
+                        stock_compilers(files_, paths_.recipes)} {}
 
 IndexIdentity identity_of_index(const fs::path& state) {
   struct stat found {};
@@ -38,7 +38,7 @@ IndexIdentity identity_of_index(const fs::path& state) {
           found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
 }
 
-std::optional<ImageChooser::OpenIndex> ImageChooser::take_idle(const IndexIdentity& file) {
+std::optional<ImageChooser::OpenIndex> ImageChooser::reuse_idle(const IndexIdentity& file) {
   const std::lock_guard held(lock_);
   // An index that was made again is another file under the same name.
   std::erase_if(idle_, [&](const OpenIndex& open) {
@@ -53,8 +53,8 @@ std::optional<ImageChooser::OpenIndex> ImageChooser::take_idle(const IndexIdenti
 bool ImageChooser::with_index(const std::function<void(const Index& index)>& use) {
   const IndexIdentity file = identity();
   if (file == IndexIdentity{}) return false;
-  std::optional<OpenIndex> open = take_idle(file);
-  if (!open) open.emplace(OpenIndex{file, Index::open(places_.state, Index::Mode::read)});
+  std::optional<OpenIndex> open = reuse_idle(file);
+  if (!open) open.emplace(OpenIndex{file, Index::open(paths_.state, Index::Mode::read)});
   use(open->index);
   const std::lock_guard held(lock_);
   if (idle_.size() < kMostIdle) idle_.push_back(*std::move(open));
@@ -69,7 +69,7 @@ GraphCompilers ImageChooser::compilers(const Index* index, std::optional<std::in
 }
 
 QuestionHost ImageChooser::host_of(const ChooserQuestion& question, const ImageQuery& query) const {
-  const HostBook book{files_, cpus_, places_.targets};
+  const HostBook book{files_, cpus_, paths_.targets};
   if (question.host.empty()) return host_of_question(query, question.unsaid, book);
   if (question.host.starts_with('{')) return described_host(JsonDocument::parse(question.host, "host"), book);
   return named_host(question.host, {"host", 0, 0, ""}, book);
@@ -82,7 +82,7 @@ void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, Choo
   for (const DslNote& note : question.reading.notes) reply.notes.push_back(text_of(note));
   question.host = host_of(asked, question.reading.query);
   if (!question.host.note.empty()) reply.notes.push_back(question.host.note);
-  if (index == nullptr) Index::open(places_.state, Index::Mode::read);  // throws, in its words
+  if (index == nullptr) Index::open(paths_.state, Index::Mode::read);  // throws, in its words
   if (index != nullptr) reply.snapshot = question.terms.snapshot.value_or(index->current());
   const Answer answer = ask(index, question, asked.explained, cpus_);
   reply.demand = demand_of(question, answer.selection, cpus_, "");
@@ -93,7 +93,7 @@ void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, Choo
     return;
   }
   reply.reference = reference_of(answer.selection.winner->entry->image, question.reading.query.format,
-                                 {places_.state, places_.sif_folder});
+                                 {paths_.state, paths_.sif_folder});
   reply.answer["answer"] = reply.reference;
   if (asked.with_image) reply.image = answer.selection.winner->entry->image;
 }

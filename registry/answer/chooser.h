@@ -19,7 +19,7 @@
 
 namespace kiln {
 
-struct ChooserPlaces {
+struct ChooserPaths {
   std::filesystem::path state;                       // has index.db; need not be there yet
   std::filesystem::path archspec;                    // microarchitectures.json
   std::vector<std::filesystem::path> recipes{};      // their graph compilers are known beside the index's
@@ -68,15 +68,15 @@ IndexIdentity identity_of_index(const std::filesystem::path& state);
 class ImageChooser {
  public:
   // Reads archspec's table. Throws Error(input) when it is not there.
-  explicit ImageChooser(ChooserPlaces places);
+  explicit ImageChooser(ChooserPaths paths);
   // Never throws for what was asked, or for what the index is: `error` says it.
   ChooserReply choose(const ChooserQuestion& question);
 
   // Runs `use` on an open index; false: there is none yet. Throws what `use` throws, and Error(store).
   bool with_index(const std::function<void(const Index& index)>& use);
-  IndexIdentity identity() const { return identity_of_index(places_.state); }
+  IndexIdentity identity() const { return identity_of_index(paths_.state); }
   const Microarchitectures& cpus() const { return cpus_; }
-  const ChooserPlaces& places() const { return places_; }
+  const ChooserPaths& paths() const { return paths_; }
 
  private:
   struct OpenIndex {
@@ -86,9 +86,9 @@ class ImageChooser {
   GraphCompilers compilers(const Index* index, std::optional<std::int64_t> snapshot) const;
   QuestionHost host_of(const ChooserQuestion& question, const ImageQuery& query) const;
   void answer(const ChooserQuestion& question, const Index* index, ChooserReply& reply) const;
-  std::optional<OpenIndex> take_idle(const IndexIdentity& file);
+  std::optional<OpenIndex> reuse_idle(const IndexIdentity& file);
 
-  ChooserPlaces places_;
+  ChooserPaths paths_;
   RealFileSystem files_;
   Microarchitectures cpus_;
   GraphCompilers recipe_compilers_;

@@ -8,7 +8,7 @@
 #include "factory/recipe/target.h"
 #include "factory/record/gpu_code.h"
 #include "factory/record/host.h"
-#include "registry/select/asked_host.h"
+#include "registry/select/judge.h"
 
 namespace kiln {
 namespace {

@@ -14,14 +14,14 @@ std::string digest_reference(const ImageRecord& image) {
               "`kiln publish --to` puts it there; --format oci names its layout here");
 }
 
-std::string sif_reference(const ImageRecord& image, const ReferencePlaces& places) {
+std::string sif_reference(const ImageRecord& image, const ReferencePaths& paths) {
   const Attachment* sif = image.attachment("sif");
   const bool is_here =
-      sif != nullptr && fs::exists(BlobStore::reading(places.state / "store").path(sif->blob.digest));
+      sif != nullptr && fs::exists(BlobStore::reading(paths.state / "store").path(sif->blob.digest));
   if (!is_here && !image.registry_sif().empty()) return image.registry_sif();
   const fs::path file =
-      places.sif_folder.empty() ? sif_path(places.state, image) : places.sif_folder / image.sif_name();
-  check_sif(places.state, image, file);
+      paths.sif_folder.empty() ? sif_path(paths.state, image) : paths.sif_folder / image.sif_name();
+  check_sif(paths.state, image, file);
   return file.string();
 }
 
@@ -31,16 +31,16 @@ bool is_reference_format(std::string_view word) {
   return word == "tag" || word == "digest" || word == "oci" || word == "sif";
 }
 
-std::string reference_of(const ImageRecord& image, const std::string& format, const ReferencePlaces& places) {
+std::string reference_of(const ImageRecord& image, const std::string& format, const ReferencePaths& paths) {
   if (image.external()) return image.name();
   if (format == "oci") {
-    check_layout(places.state, image);
-    return fmt::format("oci:{}:{}", (places.state / image.layout).string(), image.tag);
+    check_layout(paths.state, image);
+    return fmt::format("oci:{}:{}", (paths.state / image.layout).string(), image.tag);
   }
   if (format == "digest") return digest_reference(image);
-  if (format == "sif") return sif_reference(image, places);
+  if (format == "sif") return sif_reference(image, paths);
   if (!image.published.registry.empty()) return image.registry_tag();
-  check_blobs(places.state, image);
+  check_blobs(paths.state, image);
   return image.name();
 }
 

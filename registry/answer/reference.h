@@ -9,7 +9,7 @@
 namespace kiln {
 
 // Whose images they are, and where their SIFs are shown.
-struct ReferencePlaces {
+struct ReferencePaths {
   std::filesystem::path state;         // the state folder, absolute
   std::filesystem::path sif_folder{};  // $SINGULARITY_DIR; "" = the state's own
 };
@@ -20,6 +20,6 @@ bool is_reference_format(std::string_view word);
 // The tag in a registry, else the name in the index; the digest in a registry; `oci:DIR:TAG`; the path of the
 // SIF, or `oras://…` where there is none here. A mapping is its reference, whatever the format. Throws
 // Error(store) when what it names is damaged, Error(no_match) for the digest of what is in no registry.
-std::string reference_of(const ImageRecord& image, const std::string& format, const ReferencePlaces& places);
+std::string reference_of(const ImageRecord& image, const std::string& format, const ReferencePaths& paths);
 
 }  // namespace kiln

@@ -7,9 +7,9 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "registry/deploy/script_quote.h"
 
 namespace kiln {
+
 namespace {
 
 constexpr const char* kShellHint =
@@ -46,7 +46,7 @@ class WordReader {
         ++at_;
         return end_word();
       }
-      node_.fail("a second line would be a second command", kShellHint);
+      node_.fail("a command must be one line", kShellHint);
     } else if (c == '\\') {
       read_escape();
     } else if (c == '\'') {
@@ -56,7 +56,7 @@ class WordReader {
     } else if (c == '$') {
       read_variable();
     } else if (std::string_view(";&|<>()`").find(c) != std::string_view::npos) {
-      node_.fail(fmt::format("'{}' is for a shell, and no shell reads this", c), kShellHint);
+      node_.fail(fmt::format("'{}' needs a shell, and kiln runs the command without one", c), kShellHint);
     } else {
       note_pattern(c);
       add(c);
@@ -97,7 +97,7 @@ class WordReader {
   void read_single() {
     in_word_ = true;
     const std::size_t end = text_.find('\'', at_ + 1);
-    if (end == text_.npos) node_.fail("a quote ' is not closed", kShellHint);
+    if (end == text_.npos) node_.fail("the quote ' is not closed", kShellHint);
     for (++at_; at_ < end;) add(text_[at_]);
     ++at_;
   }
@@ -106,7 +106,7 @@ class WordReader {
     in_word_ = true;
     for (++at_; at_ < text_.size() && text_[at_] != '"';) {
       const char c = text_[at_];
-      if (c == '`') node_.fail("'`' is for a shell, and no shell reads this", kShellHint);
+      if (c == '`') node_.fail("'`' needs a shell, and kiln runs the command without one", kShellHint);
       if (c == '$') {
         read_variable();
       } else if (c == '\\' && at_ + 1 < text_.size() &&
@@ -120,7 +120,7 @@ class WordReader {
         add(c);
       }
     }
-    if (at_ == text_.size()) node_.fail("a quote \" is not closed", kShellHint);
+    if (at_ == text_.size()) node_.fail("the quote \" is not closed", kShellHint);
     ++at_;
   }
 
@@ -132,7 +132,7 @@ class WordReader {
     while (end < text_.size() && in_name(text_[end])) ++end;
     const bool named = end > from && begins_name(text_[from]);
     if (!named || (braces && (end == text_.size() || text_[end] != '}')))
-      node_.fail("'$' is followed by no name of a variable", "write ${NAME}, or '$' in single quotes");
+      node_.fail("'$' is not followed by the name of a variable", "write ${NAME}, or '$' in single quotes");
     in_word_ = true;
     word_.push_back({text_.substr(from, end - from), true});
     at_ = end + (braces ? 1 : 0);
@@ -187,6 +187,22 @@ std::string shown(const CommandWord& word) {
   std::string text;
   for (const WordPiece& piece : word) text += piece.variable ? "${" + piece.text + "}" : piece.text;
   return text;
+}
+
+std::string job_quoted(std::string_view text) {
+  std::string quoted;
+  for (const char c : quote_shell_text(text)) {
+    if (c == '\n')
+      quoted += "'$'\\n''";
+    else
+      quoted += c;
+  }
+  return quoted;
+}
+
+std::string job_word(std::string_view text) {
+  std::string word = shell_text_word(text);
+  return word.find('\n') == word.npos ? word : job_quoted(text);
 }
 
 }  // namespace kiln

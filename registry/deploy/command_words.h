@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "factory/base/json.h"
@@ -28,5 +29,12 @@ std::string command_text(const std::vector<CommandWord>& words);
 bool has_variables(const std::vector<CommandWord>& words);
 // One word, for people and JSON: `${ROOT}/bin/aster`.
 std::string shown(const CommandWord& word);
+
+// Quoting for the scripts, which bash reads.
+
+// One argument of a command, on one line: sbatch reads lines that begin with `#PBS` or `#BSUB` wherever they
+// are, also within quotes behind commands.
+std::string job_quoted(std::string_view text);
+std::string job_word(std::string_view text);  // bare where no shell sees anything in it
 
 }  // namespace kiln

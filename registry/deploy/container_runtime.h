@@ -6,6 +6,7 @@
 
 #include "factory/base/enum_names.h"
 #include "factory/base/json.h"
+#include "registry/answer/reference.h"
 
 namespace kiln {
 
@@ -59,7 +60,20 @@ std::string container_prefix(ContainerRuntime runtime);
 
 // `docker://` and the like taken away: "registry.site:5000/ai/pytorch:tag". Throws as runtime_lines().
 std::string registry_reference(const DeployedImage& image);
+// "registry.site:5000#ai/pytorch:tag": as enroot writes a reference (NVIDIA/enroot@8ea147d3,
+// doc/cmd/import.md: docker://[USER@][REGISTRY#]IMAGE[:TAG]). The first part is a registry if it has a point
+// or a colon, or is localhost.
+std::string enroot_name(const std::string& reference);
 // "openmpi_3.1.3.sif": the last part of the reference with '_' for ':', as MODAK's $SINGULARITY_DIR has it.
 std::string sif_name_of(const std::string& reference);
+
+// ImageRecord → what a job's runtime has to know of an image.
+
+// Throws Error(store) when the SIF of the image is damaged.
+DeployedImage deployed_image(const ImageRecord& image, const ReferencePaths& paths);
+
+// Of a document that names its image (`application.container_runtime`): a reference, or the path of a SIF.
+// Throws Error(input) at `where`.
+DeployedImage named_image(const std::string& reference, const SourceLocation& where);
 
 }  // namespace kiln

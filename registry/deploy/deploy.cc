@@ -6,10 +6,11 @@
 #include "factory/base/text.h"
 #include "factory/record/mpi.h"
 #include "registry/deploy/deployment.h"
-#include "registry/deploy/placement.h"
 #include "registry/select/dsl.h"
+#include "registry/select/dsl_values.h"
 
 namespace kiln {
+
 namespace {
 
 std::vector<std::string> partition_names(const Infrastructure& infrastructure) {
@@ -24,7 +25,7 @@ void choose_scheduler(Deployment& deployment, const Infrastructure* infrastructu
   if (infrastructure != nullptr && job.scheduler && *job.scheduler != Scheduler::bash &&
       *job.scheduler != infrastructure->scheduler)
     job.fail("job_scheduler_type",
-             fmt::format("the document is for {}; {} has {}", kSchedulers.of(*job.scheduler),
+             fmt::format("the document is for {}, and {} has {}", kSchedulers.of(*job.scheduler),
                          infrastructure->name, kSchedulers.of(infrastructure->scheduler)));
   if (job.scheduler)
     deployment.scheduler = *job.scheduler;
@@ -127,10 +128,10 @@ void choose_interval(Deployment& deployment) {
 void check_launch(const Deployment& deployment) {
   const JobRequest& job = deployment.job;
   if (deployment.runtime == ContainerRuntime::enroot && deployment.scheduler != Scheduler::slurm)
-    throw Error(ExitCode::input, fmt::format("enroot's pyxis is a plugin of Slurm, and the script is for {}",
+    throw Error(ExitCode::input, fmt::format("enroot requires Slurm's plugin pyxis, and the script is for {}",
                                              kSchedulers.of(deployment.scheduler)));
   if (job.uses_own_launcher() && !has_own_launcher(job.framework))
-    job.fail("distributed_training", fmt::format("there is no launcher for distributed {}", job.framework),
+    job.fail("distributed_training", fmt::format("kiln has no launcher for distributed {}", job.framework),
              "app_type mpi starts Horovod's ranks; pytorch has torchrun, tensorflow has TF_CONFIG");
   if (job.uses_own_launcher() && job.nodes.value_or(1) > 1 && deployment.scheduler != Scheduler::slurm)
     job.fail("node_count", fmt::format("{} on several nodes needs Slurm, which names them",
@@ -138,19 +139,18 @@ void check_launch(const Deployment& deployment) {
   if (job.checkpoint && deployment.scheduler != Scheduler::slurm)
     job.fail("checkpoint", "checkpoints before the limit of time need Slurm, which sends a signal");
   if (job.checkpoint && (!job.wall_time || *job.wall_time <= job.checkpoint->before))
-    job.fail(
-        "checkpoint",
-        fmt::format("the signal for a checkpoint comes {} s before the limit of time, and wall_time_limit {}",
-                    job.checkpoint->before.count(), job.wall_time ? "is no longer" : "is not there"));
+    job.fail("checkpoint",
+             fmt::format("the checkpoint signal comes {} s before the time limit, and wall_time_limit {}",
+                         job.checkpoint->before.count(), job.wall_time ? "is not longer" : "is missing"));
   // sbatch(1), --signal: sig_time is "between 0 and 65535".
   if (job.checkpoint && job.checkpoint->before.count() > 65'535)
-    job.fail("checkpoint", fmt::format("the signal for a checkpoint comes {} s before the limit of time; "
+    job.fail("checkpoint", fmt::format("the checkpoint signal comes {} s before the time limit; "
                                        "Slurm sends it at most 65535 s before",
                                        job.checkpoint->before.count()));
   if (job.uses_torchrun() && has_variables(job.command))
     job.fail("arguments", "torchrun's program is started by no shell: variables are not expanded");
   if (job.command.empty() && (job.distributed || job.uses_mpi()))
-    job.fail("executable", "the application has no executable to start ranks of");
+    job.fail("executable", "the application has no executable for its ranks");
 }
 
 }  // namespace
@@ -207,6 +207,65 @@ Deployment deploy(JobRequest job, const DeployedImage& image, const Infrastructu
         "minimal_efficiency is not used: the image has no scaling model; `kiln scale --dsl FILE` shows the "
         "ranks that reach it");
   return deployment;
+}
+
+namespace {
+
+constexpr int kMostScaled = 100'000'000;
+
+std::optional<int> bound_of(const JsonNode& model, const char* key) {
+  auto bound = present(model, key);
+  return bound ? std::optional(read_count(*bound, 1, kMostScaled)) : std::nullopt;
+}
+
+void lower(std::optional<int>& value, int most, const char* what, const std::string& why,
+           std::vector<std::string>& reasons) {
+  if (value.value_or(1) <= most) return;
+  reasons.push_back(fmt::format("{} {} in place of {}: {}", most, what, *value, why));
+  value = most;
+}
+
+}  // namespace
+
+ScalingModel read_scaling_model(const JsonNode& node) {
+  node.allow_only({"id", "opt_dsl_code", "model"});
+  ScalingModel model;
+  model.code = node.at("opt_dsl_code").line_of_text();
+  const JsonNode details = node.at("model");
+  const JsonNode name = details.at("name");
+  const std::string word = name.line_of_text() == "no-op" ? "noop" : name.line_of_text();
+  const auto law = kSpeedupLaws.find(word);
+  if (!law || *law == SpeedupLaw::gustafson)
+    name.fail(fmt::format("unknown scaling model '{}': expected noop, max or amdahl", word),
+              did_you_mean(word, {"noop", "max", "amdahl"}));
+  model.ranks.law = *law;
+  if (*law == SpeedupLaw::noop) details.allow_only({"name"});
+  if (*law == SpeedupLaw::max) {
+    details.allow_only({"name", "max_nranks", "max_nthreads"});
+    model.ranks.most = bound_of(details, "max_nranks").value_or(kMostScaled);
+    model.most_threads = bound_of(details, "max_nthreads");
+  }
+  if (*law == SpeedupLaw::amdahl) {
+    details.allow_only({"name", "F"});
+    model.ranks.parallel = details.at("F").number();
+    // At F = 1 every number of ranks is as efficient as one, and the formula divides by zero.
+    if (!(model.ranks.parallel >= 0 && model.ranks.parallel < 1))
+      details.at("F").fail("expected a share of the work from 0 up to, but not including, 1");
+  }
+  return model;
+}
+
+std::vector<std::string> scale(JobRequest& job, const ScalingModel& model) {
+  std::vector<std::string> reasons;
+  const std::string of = "the scaling model of " + model.code;
+  const int most = static_cast<int>(choose_ranks(model.ranks, job.ranks.value_or(1), job.efficiency));
+  lower(job.ranks, most, "ranks",
+        model.ranks.law == SpeedupLaw::amdahl
+            ? fmt::format("by {}, more have an efficiency under {}", of, job.efficiency.value_or(0))
+            : of + " allows no more",
+        reasons);
+  if (model.most_threads) lower(job.threads, *model.most_threads, "threads", of + " allows no more", reasons);
+  return reasons;
 }
 
 }  // namespace kiln

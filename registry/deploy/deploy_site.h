@@ -7,7 +7,6 @@
 
 #include "registry/deploy/deployment.h"
 #include "registry/deploy/enforcement.h"
-#include "registry/deploy/scaling.h"
 #include "registry/index/site_documents.h"
 
 namespace kiln {

@@ -10,9 +10,23 @@
 #include "registry/deploy/container_runtime.h"
 #include "registry/deploy/infrastructure.h"
 #include "registry/deploy/job_request.h"
-#include "registry/deploy/scaling.h"
+#include "registry/scaling/speedup.h"
 
 namespace kiln {
+
+// MODAK's scaling models: how many ranks and threads an application in an image can make use of.
+
+struct ScalingModel {
+  std::string code;                 // opt_dsl_code of the mapping that it is about
+  SpeedupModel ranks;               // noop, max or amdahl
+  std::optional<int> most_threads;  // of max
+};
+
+// {"opt_dsl_code": "…", "model": {"name": "amdahl", "F": 0.9}}, as posted to MODAK. Throws Error(input).
+ScalingModel read_scaling_model(const JsonNode& node);
+
+// Lowers ranks and threads of the job to what the model allows. A line says why for each that was lowered.
+std::vector<std::string> scale(JobRequest& job, const ScalingModel& model);
 
 // Text of the site for the script, before or after the application (enforcement.h).
 struct SiteCommands {
@@ -56,5 +70,12 @@ Deployment deploy(JobRequest job, const DeployedImage& image, const Infrastructu
 const Partition* partition_for(const JobRequest& job, const Infrastructure& infrastructure);
 
 Json to_json(const Deployment& deployment);
+
+// Sets nodes, processes, cores and memory from the document and the partition. `partition`: nullptr = nothing
+// is known of the machines. Throws Error(input) at the place of the value.
+void place_processes(Deployment& deployment, const Partition* partition);
+
+// The job asks for no more than the partition has. Throws Error(input).
+void check_partition(const Deployment& deployment, const Partition& partition);
 
 }  // namespace kiln

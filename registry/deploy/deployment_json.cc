@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json_put.h"
+#include "registry/deploy/job_values.h"
 #include "registry/deploy/render_job.h"
-#include "registry/deploy/wall_time.h"
 
 namespace kiln {
 namespace {

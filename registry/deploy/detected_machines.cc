@@ -24,40 +24,24 @@ struct SlurmNode {
   MachineKind kind;
 };
 
-// Models by the words of Slurm's names for them (`gpu:a100:4`). NVIDIA: developer.nvidia.com/cuda-gpus; AMD:
-// LLVM's AMDGPU usage guide, "Processors".
-constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kModels = {
-    {{"p100", "nvidia:sm_60"},
-     {"p40", "nvidia:sm_61"},
-     {"p4", "nvidia:sm_61"},
-     {"v100", "nvidia:sm_70"},
-     {"t4", "nvidia:sm_75"},
-     {"rtx2080", "nvidia:sm_75"},
-     {"a100", "nvidia:sm_80"},
-     {"a30", "nvidia:sm_80"},
-     {"a10", "nvidia:sm_86"},
-     {"a40", "nvidia:sm_86"},
-     {"a6000", "nvidia:sm_86"},
-     {"a5000", "nvidia:sm_86"},
-     {"rtx3090", "nvidia:sm_86"},
-     {"l4", "nvidia:sm_89"},
-     {"l40", "nvidia:sm_89"},
-     {"l40s", "nvidia:sm_89"},
-     {"rtx4090", "nvidia:sm_89"},
-     {"h100", "nvidia:sm_90"},
-     {"h200", "nvidia:sm_90"},
-     {"gh200", "nvidia:sm_90"},
-     {"b200", "nvidia:sm_100"},
-     {"gb200", "nvidia:sm_100"},
-     {"nvidia", "nvidia"},
-     {"mi100", "amd:gfx908"},
-     {"mi210", "amd:gfx90a"},
-     {"mi250", "amd:gfx90a"},
-     {"mi250x", "amd:gfx90a"},
-     {"mi300a", "amd:gfx942"},
-     {"mi300x", "amd:gfx942"},
-     {"mi325x", "amd:gfx942"},
-     {"amd", "amd"}}};
+// Codes, and the words of Slurm's names for their models (`gpu:a100:4`). NVIDIA:
+// developer.nvidia.com/cuda-gpus; AMD: LLVM's AMDGPU usage guide, "Processors".
+constexpr std::pair<std::string_view, std::string_view> kModels[] = {
+    {"nvidia:sm_60", "p100"},
+    {"nvidia:sm_61", "p40 p4"},
+    {"nvidia:sm_70", "v100"},
+    {"nvidia:sm_75", "t4 rtx2080"},
+    {"nvidia:sm_80", "a100 a30"},
+    {"nvidia:sm_86", "a10 a40 a6000 a5000 rtx3090"},
+    {"nvidia:sm_89", "l4 l40 l40s rtx4090"},
+    {"nvidia:sm_90", "h100 h200 gh200"},
+    {"nvidia:sm_100", "b200 gb200"},
+    {"nvidia", "nvidia"},
+    {"amd:gfx908", "mi100"},
+    {"amd:gfx90a", "mi210 mi250 mi250x"},
+    {"amd:gfx942", "mi300a mi300x mi325x"},
+    {"amd", "amd"},
+};
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -100,8 +84,9 @@ std::string model_named(const std::string& type) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !is_letter_or_digit(c); }, ' ');
   for (const std::string_view word : split(name, ' '))
-    for (const auto& [known, code] : kModels) {
-      if (word != known) continue;
+    for (const auto& [code, models] : kModels) {
+      const auto words = split(models, ' ');
+      if (std::find(words.begin(), words.end(), word) == words.end()) continue;
       if (code.find(':') != code.npos) return std::string(code);
       vendor = code;
     }

@@ -6,11 +6,124 @@
 #include <set>
 
 #include "factory/base/text.h"
-#include "registry/deploy/template_text.h"
 #include "registry/select/dsl_values.h"
 
 namespace kiln {
+
 namespace {
+
+struct TemplateCall {
+  std::string method;
+  std::vector<std::string> arguments;
+};
+struct TemplateVariable {
+  std::string name;
+  std::vector<TemplateCall> calls;
+};
+
+// name(.method("…", '…'))*
+class VariableReader {
+ public:
+  VariableReader(std::string_view text, const SourceLocation& where) : text_(trimmed(text)), where_(where) {}
+
+  TemplateVariable read() {
+    TemplateVariable variable{word(), {}};
+    while (skip('.')) {
+      TemplateCall call{word(), {}};
+      need('(');
+      while (!skip(')')) {
+        if (!call.arguments.empty()) need(',');
+        call.arguments.push_back(quoted());
+      }
+      check(call);
+      variable.calls.push_back(std::move(call));
+    }
+    blanks();
+    if (at_ < text_.size()) fail();
+    return variable;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(ExitCode::input, where_, fmt::format("invalid variable '{{{{ {} }}}}'", text_.substr(0, 80)),
+                "such as {{ preferred_storage_location.replace(\"file://\", \"\") }}");
+  }
+  void check(const TemplateCall& call) const {
+    const std::size_t arguments = call.method == "replace" ? 2 : 0;
+    const bool known = call.method == "replace" || call.method == "lower" || call.method == "upper" ||
+                       call.method == "strip";
+    if (!known || call.arguments.size() != arguments || (arguments == 2 && call.arguments.front().empty()))
+      fail();
+  }
+  void blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+  bool skip(char c) {
+    blanks();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void need(char c) {
+    if (!skip(c)) fail();
+  }
+  std::string word() {
+    blanks();
+    const std::size_t from = at_;
+    while (at_ < text_.size() && (is_letter_or_digit(text_[at_]) || text_[at_] == '_')) ++at_;
+    if (at_ == from || is_digit(text_[from])) fail();
+    return std::string(text_.substr(from, at_ - from));
+  }
+  std::string quoted() {
+    blanks();
+    if (at_ == text_.size() || (text_[at_] != '"' && text_[at_] != '\'')) fail();
+    const std::size_t end = text_.find(text_[at_], at_ + 1);
+    if (end == text_.npos) fail();
+    std::string value(text_.substr(at_ + 1, end - at_ - 1));
+    if (value.find('\\') != value.npos) fail();
+    at_ = end + 1;
+    return value;
+  }
+
+  std::string_view text_;
+  const SourceLocation& where_;
+  std::size_t at_ = 0;
+};
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string applied(std::string value, const TemplateCall& call) {
+  if (call.method == "replace") return replaced(std::move(value), call.arguments[0], call.arguments[1]);
+  if (call.method == "lower") return lower_case(value);
+  if (call.method == "upper") return upper_case(value);
+  return std::string(trimmed(value));
+}
+
+// Text with variables as MODAK's scripts have them: {{ name }}, {{ name.replace("file://", "") }}. `value_of`
+// returns what replaces a variable. Throws Error(input) at `where` for a filter, a statement ({% … %}) and
+// any method except replace, lower, upper and strip.
+template <typename ValueOf>
+std::string filled_template(std::string_view whole, const SourceLocation& where, const ValueOf& value_of) {
+  std::string filled;
+  std::size_t at = 0;
+  for (std::size_t open = whole.find('{'); open != whole.npos; open = whole.find('{', open + 1)) {
+    const std::string_view two = whole.substr(open, 2);
+    if (two == "{%")
+      throw Error(ExitCode::input, where, "the script has a statement '{%'", "only {{ NAME }} is supported");
+    if (two != "{{") continue;
+    const std::size_t close = whole.find("}}", open);
+    if (close == whole.npos) throw Error(ExitCode::input, where, "'{{' is not closed by '}}'");
+    filled += whole.substr(at, open - at);
+    filled += value_of(VariableReader(whole.substr(open + 2, close - open - 2), where).read());
+    at = close + 2;
+    open = close + 1;
+  }
+  return filled += whole.substr(at);
+}
 
 constexpr const char* kStorageVariable = "preferred_storage_location";
 
@@ -23,7 +136,7 @@ void read_conditions(const JsonNode& node, EnforcementScript& script) {
       for (const auto& [key, value] : features->members())
         if (!value.is_null()) script.features[lower_case(key)] = scalar_text(value, {});
     if (script.application.empty() && !script.features.empty())
-      application->fail("features without the application that has them", "add its 'name'");
+      application->fail("'feature' requires the name of the application", "add its 'name'");
   }
   if (auto infrastructure = present(node, "infrastructure")) {
     infrastructure->allow_only({"name", "storage_class"});
@@ -39,11 +152,14 @@ void check_raw(const JsonNode& node, const std::string& raw) {
   for (const std::string_view line : split(raw, '\n'))
     for (const char* directive : {"#SBATCH", "#PBS"})
       if (line.starts_with(directive))
-        node.fail(fmt::format("{} behind commands is ignored by the scheduler", directive),
+        node.fail(fmt::format("the scheduler ignores {} after a command", directive),
                   "options of a job are in job_options");
-  for (const std::string& name : template_variables(raw, node.where()))
-    if (name != kStorageVariable)
-      node.fail(fmt::format("nothing sets the variable '{}'", name), did_you_mean(name, {kStorageVariable}));
+  filled_template(raw, node.where(), [&](const TemplateVariable& variable) {
+    if (variable.name != kStorageVariable)
+      node.fail(fmt::format("unknown variable '{}'", variable.name),
+                did_you_mean(variable.name, {kStorageVariable}));
+    return "";
+  });
 }
 
 bool has_class(const Infrastructure& infrastructure, const std::string& name) {
@@ -64,7 +180,7 @@ bool holds(const EnforcementScript& script, const ScriptSituation& situation) {
   });
 }
 
-int place_in_order(const EnforcementScript& script) {
+int order_of(const EnforcementScript& script) {
   const bool machines = !script.infrastructure.empty() || !script.storage_class.empty();
   const bool application = !script.application.empty();
   const int group = machines && application ? 3 : application ? 2 : machines ? 1 : 0;
@@ -112,7 +228,7 @@ std::vector<EnforcementScript> scripts_for(const std::vector<EnforcementScript>&
       found.push_back(script);
   std::stable_sort(found.begin(), found.end(),
                    [](const EnforcementScript& one, const EnforcementScript& other) {
-                     return place_in_order(one) < place_in_order(other);
+                     return order_of(one) < order_of(other);
                    });
   return found;
 }
@@ -139,7 +255,20 @@ std::vector<EnforcementScript> read_enforcement_scripts(const JsonDocument& docu
 }
 
 std::string script_text(const EnforcementScript& script, const ScriptSituation& situation) {
-  return filled_template(script.raw, {{kStorageVariable, preferred_storage(situation)}}, script.where);
+  return filled_template(script.raw, script.where, [&](const TemplateVariable& variable) {
+    std::string value = preferred_storage(situation);
+    if (value.empty())
+      throw Error(ExitCode::input, script.where, fmt::format("the variable '{}' has no value", variable.name),
+                  "the infrastructure has no storage");
+    for (const TemplateCall& call : variable.calls) value = applied(std::move(value), call);
+    const bool plain = std::all_of(value.begin(), value.end(), [](char c) {
+      return is_letter_or_digit(c) || std::string_view("_./:@%+,=-").find(c) != std::string_view::npos;
+    });
+    if (!plain)
+      throw Error(ExitCode::input, script.where,
+                  fmt::format("the value '{}' of '{}' has characters of the shell", value, variable.name));
+    return value;
+  });
 }
 
 }  // namespace kiln

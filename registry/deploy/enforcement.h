@@ -4,8 +4,10 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "factory/base/error.h"
 #include "factory/base/json.h"
 #include "registry/deploy/deployment.h"
 

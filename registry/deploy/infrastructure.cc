@@ -23,9 +23,8 @@ void read_accelerators(const JsonNode& node, MachineKind& kind) {
   auto number = present(node, "naccel"), model = present(node, "accel");
   if (number) kind.accelerators = read_count(*number, 0, 1024);
   if (number && kind.accelerators > 0 && !model)
-    number->fail("accelerators without 'accel'",
-                 R"(such as "accel": {"type": "gpu", "model": "nvidia:sm_80"})");
-  if (model && !number) model->fail("'accel' without 'naccel', the number in a node");
+    number->fail("'naccel' requires 'accel'", R"(such as "accel": {"type": "gpu", "model": "nvidia:sm_80"})");
+  if (model && !number) model->fail("'accel' requires 'naccel', the number in a node");
   if (!model) return;
   model->allow_only({"type", "model"});
   if (auto name = present(*model, "model")) kind.model = name->line_of_text();
@@ -87,7 +86,7 @@ void read_storage(const JsonNode& node, Infrastructure& infrastructure) {
     std::string word = storage_class_named(name.line_of_text());
     if (std::find(storage_classes().begin(), storage_classes().end(), word) == storage_classes().end())
       name.fail(
-          fmt::format("'{}' is no class of storage: expected default-common, default-high, default-ssd or "
+          fmt::format("unknown storage class '{}': expected default-common, default-high, default-ssd or "
                       "default-ultra_high",
                       word));
     infrastructure.storage[url] = std::move(word);
@@ -108,7 +107,8 @@ void read_partitions(const JsonNode& node, Infrastructure& infrastructure) {
     if (partition.standard && standard) value.fail("a second default partition");
     standard = standard || partition.standard;
     auto kind = present(value, "node"), kinds = present(value, "kinds");
-    if (kind && kinds) kinds->fail("'node' is there, too: a partition has nodes of one kind, or of several");
+    if (kind && kinds)
+      kinds->fail("'node' is given as well: a partition has nodes of one kind, or of several");
     if (kind) partition.node = read_node(*kind);
     if (kinds) read_kinds(*kinds, partition);
     infrastructure.partitions.emplace(name, std::move(partition));

@@ -7,7 +7,7 @@
 
 #include "factory/base/quantity.h"
 #include "factory/base/text.h"
-#include "registry/deploy/wall_time.h"
+#include "registry/deploy/job_values.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 
@@ -73,7 +73,7 @@ void read_size(const PartReader& part, JobRequest& job) {
   if (!per_core) return;
   job.memory_per_core = read_memory(*per_core);
   if (job.memory > 0)
-    per_core->fail("'memory_limit' is there, too: a job has one limit of memory", "leave one of them");
+    per_core->fail("'memory_limit' is given as well: a job has one memory limit", "remove one of them");
 }
 
 void read_output(const PartReader& part, JobRequest& job) {
@@ -107,7 +107,7 @@ void read_target(const JsonNode& node, JobRequest& job) {
   const PartReader part(node, job);
   part.name("name", job.infrastructure);
   auto now = part.find("job_scheduler_type"), older = part.find("queue_type");
-  if (now && older) older->fail("'job_scheduler_type' is there, too", "leave one of them");
+  if (now && older) older->fail("'job_scheduler_type' is given as well", "remove one of them");
   if (!now) now = older;
   if (now && !PartReader::is_blank(*now)) {
     job.scheduler = read_scheduler(*now);
@@ -132,7 +132,7 @@ void check_template(const JsonNode& node, std::string_view command) {
     const std::size_t end = command.find("}}", at);
     const std::string_view name = trimmed(command.substr(at + 2, end == command.npos ? end : end - at - 2));
     if (end == command.npos || name != kParallelism)
-      node.fail(fmt::format("nothing sets the variable '{{{{{}}}}}'", name.substr(0, 60)),
+      node.fail(fmt::format("unknown variable '{{{{{}}}}}'", name.substr(0, 60)),
                 "build_command has {{BUILD_PARALLELISM}}");
   }
 }
@@ -145,8 +145,7 @@ JobBuild read_build(const JsonNode& node) {
                                             "ssh://",   "file:///", "git@"};
     const bool known = std::any_of(kSchemes.begin(), kSchemes.end(),
                                    [&](const char* scheme) { return build.source.starts_with(scheme); });
-    if (!known)
-      source->fail(fmt::format("'{}' is no address of a source", build.source), "such as https://…");
+    if (!known) source->fail(fmt::format("invalid source address '{}'", build.source), "such as https://…");
     const std::string_view last = last_part(build.source);
     if (last.empty() || last == ".." || last.find_first_of(kWhiteSpace) != last.npos)
       source->fail(fmt::format("'{}' ends in no name of a file", build.source));
@@ -253,7 +252,7 @@ Scheduler read_scheduler(const JsonNode& node) {
   if (word == "pbs") return Scheduler::openpbs;
   if (auto scheduler = kSchedulers.find(word)) return *scheduler;
   node.fail(
-      fmt::format("'{}' is no scheduler: expected {} or none", word, fmt::join(kSchedulers.all(), ", ")),
+      fmt::format("unknown scheduler '{}': expected {} or none", word, fmt::join(kSchedulers.all(), ", ")),
       did_you_mean(word, kSchedulers.all()));
 }
 
@@ -270,17 +269,17 @@ JobRequest read_job_request(const JsonDocument& document, bool lenient) {
     root.fail("expected an object with 'job' or 'application', found " + describe_type(root.value()));
   const JsonNode node = present(root, "job").value_or(root);
   if (auto options = present(node, "job_options")) {
-    check_words(*options, dsl_words::job_options(), lenient, job);
+    check_words(*options, dsl_words().job_options, lenient, job);
     read_options(*options, job);
   }
   if (auto target = present(node, "target")) {
-    check_words(*target, dsl_words::target(), lenient, job);
+    check_words(*target, dsl_words().target, lenient, job);
     read_target(*target, job);
   }
   if (auto application = present(node, "application")) {
-    check_words(*application, dsl_words::application(), lenient, job);
+    check_words(*application, dsl_words().application, lenient, job);
     if (auto build = present(*application, "build"))
-      check_words(*build, dsl_words::application_build(), lenient, job);
+      check_words(*build, dsl_words().application_build, lenient, job);
     read_application(*application, job);
   }
   read_optimisation_of(node, job);

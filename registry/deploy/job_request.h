@@ -10,7 +10,6 @@
 
 #include "factory/base/enum_names.h"
 #include "factory/base/json.h"
-#include "registry/deploy/checkpoint.h"
 #include "registry/deploy/command_words.h"
 #include "registry/deploy/job_values.h"
 

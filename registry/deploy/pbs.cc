@@ -7,8 +7,8 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "registry/deploy/scheduler.h"
-#include "registry/deploy/wall_time.h"
+#include "registry/deploy/job_values.h"
+#include "registry/deploy/render_job.h"
 
 namespace kiln {
 namespace {
@@ -23,7 +23,7 @@ class PbsDirectives {
   void resource(const std::string& name, const std::string& text) {
     if (!text.empty()) add("-l " + shell_word(name + "=" + text));
   }
-  std::vector<std::string> take() { return std::move(lines_); }
+  std::vector<std::string> lines() { return std::move(lines_); }
 
  private:
   std::vector<std::string> lines_ = {"#!/bin/bash"};
@@ -37,7 +37,7 @@ std::string pbs_name(const JobRequest& job, bool openpbs) {
     return c > ' ' && c <= '~';
   });
   if (!good || !is_letter_or_digit(job.name.front()) || job.name.size() > (openpbs ? 230U : 256U))
-    job.fail("job_name", fmt::format("PBS takes no job name '{}'", job.name),
+    job.fail("job_name", fmt::format("PBS does not accept the job name '{}'", job.name),
              openpbs ? "a letter or digit, then letters, digits and - _ + ., at most 230"
                      : "a letter or digit, then printable ASCII without blanks, at most 256");
   return job.name;
@@ -46,7 +46,8 @@ std::string pbs_name(const JobRequest& job, bool openpbs) {
 // parse_array_request() of Torque's server reads N and N-M between commas, then %LIMIT.
 const std::string& torque_array(const JobRequest& job) {
   if (job.array.find(':') != job.array.npos)
-    job.fail("job_array", fmt::format("Torque takes no step in '{}'", job.array), "such as 0,4,8,12");
+    job.fail("job_array", fmt::format("Torque does not support the step in '{}'", job.array),
+             "such as 0,4,8,12");
   return job.array;
 }
 
@@ -85,7 +86,8 @@ void add_common(const Deployment& deployment, PbsDirectives& directives, bool kn
   if (!job.start) return;
   const std::string begin = pbs_begin(*job.start);
   if (begin.empty())
-    job.fail("defer_job", "PBS knows no time from now", "such as \"2026-11-27T08:30\" or \"08:30\"");
+    job.fail("defer_job", "PBS does not support a start time relative to now",
+             "such as \"2026-11-27T08:30\" or \"08:30\"");
   directives.value("-a", begin);
 }
 
@@ -142,10 +144,11 @@ std::string openpbs_select(const Deployment& deployment) {
 
 void refuse_separators(const JobRequest& job) {
   if (job.constraint.find_first_of(":+= \t'\"") != std::string::npos)
-    job.fail("architecture_constraint", fmt::format("PBS takes no property '{}'", job.constraint));
+    job.fail("architecture_constraint", fmt::format("PBS does not accept the property '{}'", job.constraint));
   for (const std::string& name : job.node_names)
     if (name.find('[') != name.npos)
-      job.fail("request_specific_nodes", fmt::format("PBS knows no list '{}'", name), "name each node");
+      job.fail("request_specific_nodes", fmt::format("PBS does not support the node list '{}'", name),
+               "name each node");
 }
 
 }  // namespace
@@ -161,9 +164,9 @@ SchedulerHeader torque_header(const Deployment& deployment) {
   directives.resource("qos", job.qos);
   directives.resource("partition", job.partition);
   if (job.wall_time) directives.resource("walltime", pbs_time(*job.wall_time));
-  const bool places = job.nodes || job.gpus.value_or(0) > 0 || job.per_node || !job.node_names.empty() ||
-                      !job.constraint.empty() || deployment.cores_per_task > 0;
-  if (places)
+  const bool says_nodes = job.nodes || job.gpus.value_or(0) > 0 || job.per_node || !job.node_names.empty() ||
+                          !job.constraint.empty() || deployment.cores_per_task > 0;
+  if (says_nodes)
     directives.resource("nodes", torque_nodes(deployment));
   else if (deployment.tasks > 0)
     directives.resource("procs", std::to_string(deployment.tasks));
@@ -173,7 +176,7 @@ SchedulerHeader torque_header(const Deployment& deployment) {
   add_common(deployment, directives, true);
   // Torque only hands this to an external scheduler, such as Moab; qos and partition as well.
   if (job.exclusive) directives.resource("naccesspolicy", "singlejob");
-  return {directives.take(), {}};
+  return {directives.lines(), {}};
 }
 
 SchedulerHeader openpbs_header(const Deployment& deployment) {
@@ -193,7 +196,7 @@ SchedulerHeader openpbs_header(const Deployment& deployment) {
                         job.exclusive ? (job.nodes.value_or(1) > 1 ? "scatter:excl" : "excl") : "scatter");
   directives.value("-J", openpbs_array(job));
   add_common(deployment, directives, false);
-  SchedulerHeader header{directives.take(), {}};
+  SchedulerHeader header{directives.lines(), {}};
   if (!job.qos.empty()) header.missing.push_back("qos: OpenPBS has no option for it");
   if (!job.partition.empty())
     header.missing.push_back("partition: OpenPBS has no option for it; queue is -q");

@@ -1,10 +1,9 @@
-#include "registry/deploy/placement.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "factory/base/text.h"
+#include "registry/deploy/deployment.h"
 
 namespace kiln {
 namespace {
@@ -24,9 +23,10 @@ int parts_of(int whole, int part) { return (whole + part - 1) / part; }
 void place_threads(Deployment& deployment) {
   JobRequest& job = deployment.job;
   if (job.threads && job.cores_per_process && *job.threads > *job.cores_per_process)
-    job.fail("threads",
-             fmt::format("{} threads on {}", *job.threads, counted(*job.cores_per_process, "core")),
-             "core_count_per_process is the number of cores of a process");
+    job.fail(
+        "threads",
+        fmt::format("{} threads do not fit on {}", *job.threads, counted(*job.cores_per_process, "core")),
+        "core_count_per_process is the number of cores of a process");
   if (job.cores_per_process)
     deployment.cores_per_task = *job.cores_per_process;
   else if (job.threads && *job.threads > 1)
@@ -56,7 +56,7 @@ void place_ranks_on_nodes(Deployment& deployment) {
   const int even = parts_of(deployment.ranks, *job.nodes);
   if (*job.nodes > deployment.ranks)
     fail_at(job, {"mpi_ranks", "node_count"},
-            fmt::format("{} on {}", counted(deployment.ranks, "rank"), counted(*job.nodes, "node")),
+            fmt::format("{} cannot use {}", counted(deployment.ranks, "rank"), counted(*job.nodes, "node")),
             "each node needs a rank");
   if (job.per_node && *job.per_node < even) {
     if (job.cores && deployment.ranks > *job.cores)
@@ -80,7 +80,8 @@ void place_ranks(Deployment& deployment, const MachineKind* node) {
   const int cores = std::max(1, deployment.cores_per_task);
   if (!job.nodes && job.per_node) job.nodes = parts_of(deployment.ranks, *job.per_node);
   if (!job.nodes && job.cores && deployment.ranks > *job.cores)
-    fail_at(job, {"mpi_ranks"}, fmt::format("{} ranks on {}", deployment.ranks, counted(*job.cores, "core")),
+    fail_at(job, {"mpi_ranks"},
+            fmt::format("{} ranks do not fit on {}", deployment.ranks, counted(*job.cores, "core")),
             "core_count is the number of cores of the job");
   if (!job.nodes && node != nullptr) {
     const int fitting = std::max(1, node->all_cores() * node->threads / cores);
@@ -173,13 +174,13 @@ void check_cores(const Deployment& deployment, const Partition& partition) {
   const int processes = std::max(1, deployment.tasks_per_node);
   if (static_cast<std::int64_t>(processes) * cores > most)
     fail_at(job, {"process_count_per_node", "core_count_per_process", "threads", "mpi_ranks"},
-            fmt::format("{} of {} on a node; the partition {} has nodes with {}",
+            fmt::format("the job needs {} of {} on a node; the partition {} has nodes with {}",
                         counted(processes, "process", "processes"), counted(cores, "core"), partition.name,
                         counted(most, "core")));
   const std::int64_t all = static_cast<std::int64_t>(most) * (job.nodes ? *job.nodes : partition.nodes);
   if (all > 0 && static_cast<std::int64_t>(deployment.tasks) * cores > all)
     fail_at(job, {"core_count", "mpi_ranks"},
-            fmt::format("{} cores; {} of the partition {} have {}",
+            fmt::format("the job needs {} cores; {} of the partition {} have {}",
                         static_cast<std::int64_t>(deployment.tasks) * cores,
                         counted(job.nodes ? *job.nodes : partition.nodes, "node"), partition.name, all));
 }
@@ -190,13 +191,13 @@ void check_memory(const Deployment& deployment, const Partition& partition) {
   if (most == 0) return;
   if (job.memory > most)
     fail_at(job, {"memory_limit"},
-            fmt::format("{} of memory; the partition {} has nodes with {}",
+            fmt::format("the job needs {} of memory; the partition {} has nodes with {}",
                         mebibytes_text(job.memory, " MiB"), partition.name, mebibytes_text(most, " MiB")));
   const std::uint64_t cores = static_cast<std::uint64_t>(std::max(1, deployment.cores_per_task)) *
                               static_cast<std::uint64_t>(std::max(1, deployment.tasks_per_node));
   if (job.memory_per_core * cores > most)
     fail_at(job, {"minimum_memory_per_processor"},
-            fmt::format("{} for {}; the partition {} has nodes with {}",
+            fmt::format("the job needs {} for {}; the partition {} has nodes with {}",
                         mebibytes_text(job.memory_per_core * cores, " MiB"), counted(cores, "core"),
                         partition.name, mebibytes_text(most, " MiB")));
 }
@@ -220,15 +221,15 @@ void check_partition(const Deployment& deployment, const Partition& partition) {
   const JobRequest& job = deployment.job;
   if (partition.nodes > 0 && job.nodes && *job.nodes > partition.nodes)
     fail_at(job, {"node_count", "mpi_ranks", "core_count"},
-            fmt::format("{}; the partition {} has {}", counted(*job.nodes, "node"), partition.name,
-                        partition.nodes));
+            fmt::format("the job needs {}; the partition {} has {}", counted(*job.nodes, "node"),
+                        partition.name, partition.nodes));
   if (!partition.node) return;
   check_cores(deployment, partition);
   check_memory(deployment, partition);
   int most = partition.node->accelerators;
   for (const AlikeNodes& kind : partition.kinds) most = std::max(most, kind.node.accelerators);
   if (job.gpus.value_or(0) > most)
-    job.fail("request_gpus", fmt::format("{} on a node; the partition {} has nodes with {}",
+    job.fail("request_gpus", fmt::format("the job needs {} on a node; the partition {} has nodes with {}",
                                          counted(*job.gpus, "GPU"), partition.name, most));
 }
 

@@ -4,9 +4,7 @@
 
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
-#include "registry/deploy/run_lines.h"
-#include "registry/deploy/scheduler.h"
-#include "registry/deploy/script_quote.h"
+#include "registry/deploy/command_words.h"
 
 namespace kiln {
 namespace {

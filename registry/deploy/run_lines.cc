@@ -1,12 +1,10 @@
-#include "registry/deploy/run_lines.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "factory/base/text.h"
-#include "registry/deploy/scheduler.h"
-#include "registry/deploy/script_quote.h"
+#include "registry/deploy/command_words.h"
+#include "registry/deploy/render_job.h"
 
 namespace kiln {
 namespace {

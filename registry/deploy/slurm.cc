@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "factory/base/text.h"
-#include "registry/deploy/scheduler.h"
-#include "registry/deploy/wall_time.h"
+#include "registry/deploy/job_values.h"
+#include "registry/deploy/render_job.h"
 
 namespace kiln {
 namespace {
@@ -34,7 +34,7 @@ class Directives {
   void number(const std::string& name, int value) {
     if (value > 0) flag(fmt::format("{}={}", name, value));
   }
-  std::vector<std::string> take() { return std::move(lines_); }
+  std::vector<std::string> lines() { return std::move(lines_); }
 
  private:
   std::vector<std::string> lines_ = {"#!/bin/bash"};
@@ -104,7 +104,7 @@ SchedulerHeader slurm_header(const Deployment& deployment) {
   if (job.start) directives.value("begin", slurm_begin(*job.start));
   if (job.exclusive) directives.flag("exclusive");
   add_checkpoint(job, directives);
-  return {directives.take(), {}};
+  return {directives.lines(), {}};
 }
 
 std::string slurm_launcher(const Deployment& deployment) {

@@ -31,7 +31,7 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 // Without the bytes up to the first NUL, and that.
-std::string_view take_until_nul(std::string_view& rest) {
+std::string_view read_until_nul(std::string_view& rest) {
   const std::size_t end = rest.find('\0');
   if (end == rest.npos) return {};
   const std::string_view text = rest.substr(0, end);
@@ -39,22 +39,22 @@ std::string_view take_until_nul(std::string_view& rest) {
   return text;
 }
 
-bool take(std::string_view& rest, std::string_view expected) {
+bool skip(std::string_view& rest, std::string_view expected) {
   if (!rest.starts_with(expected)) return false;
   rest.remove_prefix(expected.size());
   return true;
 }
 
-bool take_request_line(std::string_view& rest, std::size_t target_bytes, bool& is_1_0) {
-  if (!is_token(take_until_nul(rest)) || rest.size() < target_bytes) return false;
+bool read_request_line(std::string_view& rest, std::size_t target_bytes, bool& is_1_0) {
+  if (!is_token(read_until_nul(rest)) || rest.size() < target_bytes) return false;
   rest.remove_prefix(target_bytes);
-  if (!take(rest, std::string_view("\0", 1))) return false;
+  if (!skip(rest, std::string_view("\0", 1))) return false;
   is_1_0 = rest.starts_with("HTTP/1.0");
-  return (take(rest, "HTTP/1.1") || take(rest, "HTTP/1.0")) && take(rest, kLineEnd);
+  return (skip(rest, "HTTP/1.1") || skip(rest, "HTTP/1.0")) && skip(rest, kLineEnd);
 }
 
-bool take_header(std::string_view& rest, HttpHeaders& headers) {
-  const std::string_view name = take_until_nul(rest);
+bool read_header(std::string_view& rest, HttpHeaders& headers) {
+  const std::string_view name = read_until_nul(rest);
   if (!is_token(name)) return false;
   const std::size_t end = rest.find('\0');
   if (end == rest.npos) return false;
@@ -63,7 +63,7 @@ bool take_header(std::string_view& rest, HttpHeaders& headers) {
   for (char c : value)
     if (is_control(c) && c != '\t') return false;
   headers.emplace_back(lower_case(name), value);
-  return take(rest, kLineEnd);
+  return skip(rest, kLineEnd);
 }
 
 void refuse(HeaderBlock& block, int status, const char* why) {
@@ -84,11 +84,11 @@ void read_framing(HeaderBlock& block, bool is_1_0) {
       return refuse(block, 400, "Content-Length is not a number");
   }
   if (hosts > 1) return refuse(block, 400, "there is more than one Host");
-  if (hosts == 0 && !is_1_0) return refuse(block, 400, "there is no Host");
+  if (hosts == 0 && !is_1_0) return refuse(block, 400, "the header Host is missing");
   if (lengths > 1) return refuse(block, 400, "there is more than one Content-Length");
   if (encodings > 0 && (lengths > 0 || is_1_0))
-    return refuse(block, 400, "Transfer-Encoding stands beside Content-Length, or in HTTP/1.0");
-  if (encodings > 0) refuse(block, 411, "a body needs a Content-Length; Transfer-Encoding is not taken");
+    return refuse(block, 400, "Transfer-Encoding is not allowed with Content-Length or in HTTP/1.0");
+  if (encodings > 0) refuse(block, 411, "a body needs a Content-Length; Transfer-Encoding is not supported");
 }
 
 }  // namespace
@@ -97,12 +97,12 @@ HeaderBlock read_header_block(std::string_view rest, std::size_t target_bytes) {
   HeaderBlock block;
   block.headers.reserve(kUsualHeaders);
   bool is_1_0 = false;
-  if (!take_request_line(rest, target_bytes, is_1_0)) {
+  if (!read_request_line(rest, target_bytes, is_1_0)) {
     refuse(block, 400, "the request line is not METHOD TARGET HTTP/1.1, ended by CR LF");
     return block;
   }
   while (rest != kLineEnd) {
-    if (take_header(rest, block.headers)) continue;
+    if (read_header(rest, block.headers)) continue;
     refuse(block, 400, "a header is not `name: value` in one line, ended by CR LF");
     return block;
   }

@@ -1,5 +1,5 @@
-// The head of a request, read once more and strictly: what two programs on one way read differently is how
-// requests are smuggled past the first.
+// A second, strict reader of a request's head. If a proxy and kiln read a head differently, a client can
+// smuggle a request past the proxy.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// What became of the head.
+// The result of reading a head.
 struct HeaderBlock {
   int status = 0;         // 0: it is as it must be; else the status of the refusal
   const char* why = "";   // for the refusal
@@ -18,9 +18,9 @@ struct HeaderBlock {
 };
 
 // `block`: method, target, version and headers as libmicrohttpd leaves them: the first blank, the last before
-// the version, each CR, each LF that ends a line and the colons are NULs. So a line that ends otherwise than
-// with CR LF, a line that goes on (obs-fold), a NUL of the client's and whatever else is not a header's, is
-// seen. `target_bytes`: length of the target, which libmicrohttpd writes over.
+// the version, each CR, each LF that ends a line and the colons are NULs. This shows a line that does not
+// end with CR LF, a folded line (obs-fold), a NUL of the client, and text that is no header. `target_bytes`:
+// length of the target, which libmicrohttpd writes over.
 HeaderBlock read_header_block(std::string_view block, std::size_t target_bytes);
 
 }  // namespace kiln

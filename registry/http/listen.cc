@@ -10,8 +10,10 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -19,6 +21,7 @@
 #include "factory/base/error.h"
 
 namespace kiln {
+
 namespace {
 
 constexpr int kBacklog = 4096;
@@ -31,7 +34,7 @@ constexpr int kFirstOfSystemd = 3;  // SD_LISTEN_FDS_START
 }
 
 [[noreturn]] void no_address(const std::string& address) {
-  throw Error(ExitCode::usage, fmt::format("'{}' is no address to listen on", address),
+  throw Error(ExitCode::usage, fmt::format("invalid listen address '{}'", address),
               "127.0.0.1:8642, [::1]:8642, unix:/run/kiln/serve.sock, or systemd");
 }
 
@@ -150,6 +153,27 @@ std::string ListeningSocket::address() const {
                 NI_NUMERICHOST | NI_NUMERICSERV);
   if (bound.ss_family == AF_INET6) return fmt::format("[{}]:{}", host, port);
   return fmt::format("{}:{}", host, port);
+}
+
+bool tell_service_manager(const std::string& address, const std::string& state) {
+  sockaddr_un to{};
+  if (address.size() < 2 || address.size() >= sizeof to.sun_path) return false;
+  to.sun_family = AF_UNIX;
+  address.copy(to.sun_path, address.size());
+  if (address.front() == '@') to.sun_path[0] = '\0';
+  const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return false;
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size());
+  const ssize_t sent = ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL,
+                                reinterpret_cast<const sockaddr*>(&to), size);
+  ::close(descriptor);
+  return sent == static_cast<ssize_t>(state.size());
+}
+
+std::string monotonic_line() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return fmt::format("MONOTONIC_USEC={}", now.tv_sec * 1'000'000 + now.tv_nsec / 1000);
 }
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Where requests come in: a socket of an address, of a path, or one that systemd holds.
+// Listening sockets: of an address, of a path, or from systemd.
 #pragma once
 
 #include <map>
@@ -34,5 +34,14 @@ class ListeningSocket {
   int descriptor_ = -1;
   std::string path_{};  // of the socket file, which goes with this
 };
+
+// Messages to a service manager (sd_notify(3)), as datagrams and without its library.
+
+// `address`: $NOTIFY_SOCKET, a path or @name; "" = nobody wants to know. `state`: "READY=1", lines. False
+// when it could not be told.
+bool tell_service_manager(const std::string& address, const std::string& state);
+
+// "MONOTONIC_USEC=…": goes with RELOADING=1.
+std::string monotonic_line();
 
 }  // namespace kiln

@@ -1,8 +1,13 @@
 #include "registry/http/message.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/error.h"
 #include "factory/base/json_text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 
@@ -13,38 +18,15 @@ std::string_view ReceivedRequest::header(std::string_view lower_case_name) const
 }
 
 std::string http_error_code(int status) {
-  switch (status) {
-    case 400:
-      return "bad_request";
-    case 401:
-      return "unauthorized";
-    case 404:
-      return "not_found";
-    case 405:
-      return "method_not_allowed";
-    case 409:
-      return "conflict";
-    case 411:
-      return "length_required";
-    case 413:
-      return "content_too_large";
-    case 414:
-      return "uri_too_long";
-    case 415:
-      return "unsupported_media_type";
-    case 422:
-      return "unprocessable_content";
-    case 429:
-      return "too_many_requests";
-    case 431:
-      return "request_header_fields_too_large";
-    case 501:
-      return "not_implemented";
-    case 503:
-      return "service_unavailable";
-    default:
-      return "internal_error";
-  }
+  static constexpr std::pair<int, const char*> kCodes[] = {
+      {400, "bad_request"},           {401, "unauthorized"},       {404, "not_found"},
+      {405, "method_not_allowed"},    {409, "conflict"},           {411, "length_required"},
+      {413, "content_too_large"},     {414, "uri_too_long"},       {415, "unsupported_media_type"},
+      {422, "unprocessable_content"}, {429, "too_many_requests"},  {431, "request_header_fields_too_large"},
+      {501, "not_implemented"},       {503, "service_unavailable"}};
+  for (const auto& [known, code] : kCodes)
+    if (known == status) return code;
+  return "internal_error";
 }
 
 HttpResponse http_error(int status, const std::string& message, const std::string& hint) {
@@ -54,6 +36,102 @@ HttpResponse http_error(int status, const std::string& message, const std::strin
   response.status = status;
   response.body = printable_json({{"error", std::move(error)}}) + "\n";
   return response;
+}
+
+namespace {
+
+constexpr std::size_t kMostPieces = 64;  // segments, and members of the query: none of ours has more than ten
+
+[[noreturn]] void bad_target(const std::string& message, const std::string& hint = "") {
+  throw Error(ExitCode::input, message, hint);
+}
+
+int hex_value(char c) {
+  if (is_digit(c)) return c - '0';
+  const char lower = lower_case(c);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+std::string segment_of(std::string_view raw) {
+  const auto text = percent_decoded(raw, false);
+  if (!text) bad_target("the path is not valid percent-encoded UTF-8 text");
+  if (text->empty()) bad_target("the path has an empty segment", "a slash too many");
+  if (*text == "." || *text == "..") bad_target("the path has a segment '" + *text + "'");
+  return *text;
+}
+
+std::vector<std::string> segments_of(std::string_view path) {
+  std::vector<std::string> segments;
+  path.remove_prefix(1);
+  if (path.empty()) return segments;
+  segments.reserve(4);
+  for (std::string_view raw : split(path, '/')) segments.push_back(segment_of(raw));
+  if (segments.size() > kMostPieces) bad_target("the path has too many segments");
+  return segments;
+}
+
+// What the absolute form (RFC 9112, section 3.2.2) has after its authority, which is not looked at. An origin
+// server takes this form, too.
+std::string_view without_authority(std::string_view raw) {
+  const std::size_t colon = raw.find("://");
+  const std::string scheme = lower_case(raw.substr(0, std::min(colon, raw.size())));
+  if (scheme != "http" && scheme != "https") return raw.starts_with('?') ? "" : raw;
+  raw.remove_prefix(colon + 3);
+  const std::size_t end = std::min(raw.find_first_of("/?"), raw.size());
+  const std::string_view authority = raw.substr(0, end);
+  if (authority.empty() || authority.find('@') != std::string_view::npos)
+    bad_target("the target has no host, or a user beside it");
+  raw.remove_prefix(end);
+  return raw.empty() ? "/" : raw;
+}
+
+void add_member(std::string_view piece, HttpTarget& target) {
+  const std::size_t equals = piece.find('=');
+  auto name = percent_decoded(piece.substr(0, equals), true);
+  auto value = percent_decoded(equals == piece.npos ? "" : piece.substr(equals + 1), true);
+  if (!name || !value) bad_target("the query is not valid percent-encoded UTF-8 text");
+  if (name->empty()) bad_target("the query has a member without a name");
+  for (const auto& [other, ignored] : target.query)
+    if (other == *name) bad_target(fmt::format("the query has '{}' twice", *name));
+  if (target.query.size() == kMostPieces) bad_target("the query has too many members");
+  target.query.emplace_back(*std::move(name), *std::move(value));
+}
+
+}  // namespace
+
+std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_blank) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '%') {
+      if (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0)
+        return std::nullopt;
+      c = static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      i += 2;
+    } else if (c == '+' && plus_is_blank) {
+      c = ' ';
+    }
+    if (is_control(c)) return std::nullopt;
+    out += c;
+  }
+  if (first_not_utf8(out) != std::string::npos) return std::nullopt;
+  return out;
+}
+
+HttpTarget parse_target(std::string_view raw) {
+  for (char c : raw)
+    if (c <= ' ' || c > '~' || std::string_view("#\"<>\\^`{|}").find(c) != std::string_view::npos)
+      bad_target("the target has a character that must be percent-encoded", "write it as %XX");
+  raw = without_authority(raw);
+  if (!raw.starts_with('/') && !raw.starts_with('?'))
+    bad_target("expected a path that begins with a slash", "the authority form is for proxies");
+  const std::size_t question = raw.find('?');
+  HttpTarget target;
+  if (question != 0) target.segments = segments_of(raw.substr(0, question));
+  const std::string_view query = question == raw.npos ? "" : raw.substr(question + 1);
+  for (std::string_view piece : split(query, '&'))
+    if (!piece.empty()) add_member(piece, target);
+  return target;
 }
 
 }  // namespace kiln

@@ -15,7 +15,6 @@
 #include <thread>
 
 #include "factory/base/error.h"
-#include "registry/http/acceptor.h"
 #include "registry/http/connections.h"
 #include "registry/http/header_block.h"
 
@@ -86,8 +85,8 @@ struct HttpServer::State {
   void start(int listening);
   void tend(bool all = false);
   void tend_until_stopped();
-  void stop_taking();
-  void take(const Acceptor::Comer& comer);
+  void stop_accepting();
+  void admit(const Acceptor::Accepted& accepted);
 
   // What libmicrohttpd calls; `self` is the State.
   static void came_or_went(void* self, MHD_Connection* handle, void** connection,
@@ -99,7 +98,7 @@ struct HttpServer::State {
   static void completed(void* self, MHD_Connection* handle, void** exchange, MHD_RequestTerminationCode how);
 
   MHD_Result read_head(MHD_Connection* handle, const char* target, const char* method, Exchange& exchange);
-  void take_piece(std::string_view piece, Exchange& exchange);
+  void add_piece(std::string_view piece, Exchange& exchange);
   MHD_Result answer(MHD_Connection* handle, Exchange& exchange);
   MHD_Result refuse(MHD_Connection* handle, int status, const std::string& why, Exchange& exchange);
   MHD_Result send(MHD_Connection* handle, const Exchange& exchange);
@@ -134,17 +133,17 @@ void HttpServer::State::start(int listening) {
     throw Error(ExitCode::network, "cannot serve: libmicrohttpd does not start",
                 "too many threads, or too few descriptors (ulimit -n)?");
   tender = std::thread([this] { tend_until_stopped(); });
-  acceptor.emplace(listening, [this](const Acceptor::Comer& comer) { take(comer); });
+  acceptor.emplace(listening, [this](const Acceptor::Accepted& accepted) { admit(accepted); });
 }
 
-void HttpServer::State::take(const Acceptor::Comer& comer) {
-  const auto* address = reinterpret_cast<const sockaddr*>(&comer.address);
+void HttpServer::State::admit(const Acceptor::Accepted& accepted) {
+  const auto* address = reinterpret_cast<const sockaddr*>(&accepted.address);
   const std::string name = address_text(address);
-  if (connections.size() >= limits.connections || !connections.may_come(name)) {
+  if (connections.size() >= limits.connections || !connections.admit(name)) {
     ++refused;
-    send_away(comer.descriptor);
-  } else if (MHD_add_connection(daemon, comer.descriptor, address, comer.size) != MHD_YES) {
-    connections.went(name);  // libmicrohttpd has closed it
+    send_away(accepted.descriptor);
+  } else if (MHD_add_connection(daemon, accepted.descriptor, address, accepted.size) != MHD_YES) {
+    connections.release(name);  // libmicrohttpd has closed it
   }
 }
 
@@ -165,13 +164,13 @@ void HttpServer::State::tend_until_stopped() {
   }
 }
 
-void HttpServer::State::stop_taking() {
+void HttpServer::State::stop_accepting() {
   stopping = true;
   if (acceptor) acceptor->stop();
 }
 
 HttpServer::State::~State() {
-  stop_taking();
+  stop_accepting();
   {
     const std::lock_guard held(lock);
     stopped = true;
@@ -214,7 +213,7 @@ MHD_Result HttpServer::State::asked(void* self, MHD_Connection* handle, const ch
   auto& exchange = *static_cast<Exchange*>(*held);
   if (!exchange.head_read) return state.read_head(handle, target, method, exchange);
   if (*piece_size == 0) return state.answer(handle, exchange);
-  state.take_piece({piece, *piece_size}, exchange);
+  state.add_piece({piece, *piece_size}, exchange);
   *piece_size = 0;
   return MHD_YES;
 }
@@ -255,7 +254,7 @@ MHD_Result HttpServer::State::read_head(MHD_Connection* handle, const char* targ
   return MHD_YES;
 }
 
-void HttpServer::State::take_piece(std::string_view piece, Exchange& exchange) {
+void HttpServer::State::add_piece(std::string_view piece, Exchange& exchange) {
   if (exchange.overflowed) return;
   bodies += piece.size();
   exchange.counted += piece.size();
@@ -280,7 +279,10 @@ MHD_Result HttpServer::State::answer(MHD_Connection* handle, Exchange& exchange)
 MHD_Result HttpServer::State::refuse(MHD_Connection* handle, int status, const std::string& why,
                                      Exchange& exchange) {
   ++malformed;
-  if (HttpConnection* connection = connection_of(handle)) connections.enter(*connection, Phase::answering);
+  if (HttpConnection* connection = connection_of(handle)) {
+    connections.enter(*connection, Phase::answering);
+    connection->lingers = true;  // a body may follow
+  }
   exchange.response = http_error(status, why);
   exchange.response->close = true;  // where the next request begins is not known any more
   return send(handle, exchange);
@@ -309,7 +311,7 @@ HttpServer::HttpServer(int listening, const HttpLimits& limits, HttpHandler hand
 HttpServer::~HttpServer() = default;
 
 void HttpServer::drain(std::chrono::milliseconds patience) {
-  state_->stop_taking();
+  state_->stop_accepting();
   int quiet = 0;
   for (auto waited = kTick; waited < patience && quiet < kQuietTicks; waited += kTick) {
     state_->tend(true);

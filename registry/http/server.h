@@ -1,4 +1,4 @@
-// The transport: HTTP/1.1 by libmicrohttpd, with what it leaves open closed. Its header is in server.cc only.
+// HTTP/1.1 over libmicrohttpd. Only server.cc includes its header.
 #pragma once
 
 #include <chrono>
@@ -32,11 +32,12 @@ class HttpServer {
   // Serves from now on, on a listening socket that it leaves open. `handler` outlives it. Throws
   // Error(network).
   HttpServer(int listening, const HttpLimits& limits, HttpHandler handler);
-  ~HttpServer();  // cuts who is there
+  ~HttpServer();  // closes all connections
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Takes nobody new, answers what was asked already, and returns: at the latest after `patience`.
+  // Accepts no new connection, answers the requests that have arrived, and returns after `patience` at the
+  // latest.
   void drain(std::chrono::milliseconds patience);
   HttpCounts counts() const;
 

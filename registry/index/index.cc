@@ -3,17 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "factory/base/effects.h"
 #include "factory/base/text.h"
 #include "factory/record/image_blobs.h"
 #include "registry/index/index_mended.h"
 #include "registry/index/index_reading.h"
-#include "registry/index/mapping_import.h"
-#include "registry/index/retirements.h"
+#include "registry/index/next_snapshot.h"
 
 namespace kiln {
 namespace {
@@ -155,7 +159,122 @@ std::int64_t Index::publish(const std::vector<ImageRecord>& images,
   return mended([&] { return commit(*state_, change); });
 }
 
-Index::Imported Index::import_mappings(const std::function<void(const TakeMapping& take)>& give,
+namespace {
+
+// Mappings of images that kiln did not build, on their way into the index.
+using Record = std::pair<Digest, std::string>;
+
+constexpr std::size_t kWriters = 32;
+constexpr std::size_t kRecordsAtOnce = 1024;
+
+void stop_if_told() {
+  if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+}
+
+// Each waits for the disk three times, and those that wait together are done together.
+void write_together(const std::vector<Record>& records, const BlobStore& store) {
+  stop_if_told();
+  std::vector<std::future<void>> writers;
+  for (std::size_t first = 0; first < std::min(kWriters, records.size()); ++first)
+    writers.push_back(std::async(std::launch::async, [&records, &store, first] {
+      for (std::size_t i = first; i < records.size(); i += kWriters)
+        store.write_record(records[i].first, records[i].second);
+    }));
+  for (std::future<void>& writer : writers) writer.get();
+}
+
+// They become rows as they come, so that no more than names and digests of them is kept; their sidecars are
+// written when the last has come, as one of them may be wrong.
+class MappingImport {
+ public:
+  explicit MappingImport(IndexWriter& writer);
+  void add(const ImageRecord& mapping);  // throws Error(store) for what is no mapping
+  std::size_t mappings() const { return taken_.size(); }
+  // The number of the snapshot with all that was taken, of the current one where nothing is new. Throws
+  // Error(input) when that would be too large, Error(store).
+  std::int64_t finish(const std::string& created);
+
+ private:
+  struct Taken {
+    Digest identity;
+    std::string bits;
+    bool is_new = false;  // its row was made here
+  };
+  std::vector<TagChange> changes();
+  void drop_replaced();
+  void write_sidecars();
+
+  IndexWriter& writer_;
+  IndexState& state_;
+  std::unordered_map<std::string, Taken> taken_;  // by code
+  std::set<std::string> replaced_;                // rows of ours whose code another mapping has now
+};
+
+MappingImport::MappingImport(IndexWriter& writer) : writer_(writer), state_(writer.state()) {}
+
+void MappingImport::add(const ImageRecord& mapping) {
+  stop_if_told();
+  if (!mapping.external() || mapping.reference.empty() || mapping.code.empty())
+    throw Error(
+        ExitCode::store,
+        fmt::format("cannot import '{}': it needs a reference and a code, and no manifest", mapping.name()));
+  const std::string record = to_json(mapping).dump();
+  Taken taken{mapping.identity(), mapping.bits(), false};
+  const bool known = state_.record(taken.identity.hex()) == record;
+  if (!known) writer_.put_image(mapping, record);
+  taken.is_new = !known || replaced_.erase(taken.identity.hex()) > 0;
+  auto [at, first] = taken_.try_emplace(mapping.code, taken);
+  if (first) return;
+  const Taken before = std::exchange(at->second, taken);
+  if (before.identity == taken.identity)
+    at->second.is_new = before.is_new;
+  else if (before.is_new)
+    replaced_.insert(before.identity.hex());
+}
+
+std::int64_t MappingImport::finish(const std::string& created) {
+  const std::vector<TagChange> changed = changes();
+  drop_replaced();
+  const bool is_new =
+      std::any_of(taken_.begin(), taken_.end(), [](const auto& one) { return one.second.is_new; });
+  const std::int64_t current = writer_.current().snapshot;
+  if (!is_new && changed.empty() && current >= 0) return current;
+  write_sidecars();
+  return make_snapshot(writer_, changed, created, counted(taken_.size(), "imported mapping"));
+}
+
+std::vector<TagChange> MappingImport::changes() {
+  TagEdits edits(state_);
+  const RetiredReasons retired(state_);
+  for (const auto& [code, taken] : taken_) {
+    std::optional<Tagged>& tagged = edits.at({"", code});
+    if (!tagged) tagged.emplace();
+    tagged->image = taken.identity.hex();
+    tagged->stale = false;
+    tagged->retired = retired.of(taken.bits);
+  }
+  return edits.changes();
+}
+
+void MappingImport::write_sidecars() {
+  const BlobStore& store = state_.writable_store();
+  std::vector<Record> records;
+  for (const auto& [code, taken] : taken_) {
+    if (taken.is_new) records.emplace_back(taken.identity, *state_.record(taken.identity.hex()));
+    if (records.size() < kRecordsAtOnce) continue;
+    write_together(records, store);
+    records.clear();
+  }
+  write_together(records, store);
+}
+
+void MappingImport::drop_replaced() {
+  for (const std::string& identity : replaced_) writer_.erase_image(identity);
+}
+
+}  // namespace
+
+Index::Imported Index::import_mappings(const std::function<void(const AddMapping& add)>& give,
                                        const std::string& created) {
   bool began = false;
   return mended([&] {
@@ -165,7 +284,7 @@ Index::Imported Index::import_mappings(const std::function<void(const TakeMappin
     state_->writable_store();
     IndexChange step(*state_);
     MappingImport import(step.writer());
-    give([&](const ImageRecord& mapping) { import.take(mapping); });
+    give([&](const ImageRecord& mapping) { import.add(mapping); });
     const Imported done{import.finish(created), import.mappings()};
     step.commit();
     return done;

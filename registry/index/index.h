@@ -113,12 +113,12 @@ class Index {
                       const std::string& created);
   // External mappings (MODAK's container_mappings), which `give` hands to its argument one after the other:
   // the last of a code wins. What `give` throws ends it, and nothing is imported.
-  using TakeMapping = std::function<void(const ImageRecord& mapping)>;
+  using AddMapping = std::function<void(const ImageRecord& mapping)>;
   struct Imported {
     std::int64_t snapshot = 0;  // as publish() returns it
     std::size_t mappings = 0;   // codes
   };
-  Imported import_mappings(const std::function<void(const TakeMapping& take)>& give,
+  Imported import_mappings(const std::function<void(const AddMapping& add)>& give,
                            const std::string& created);
   // A new snapshot of the same images, which has these documents of the site as well, and none of those that
   // they remove. Returns its number, or that of the current one where nothing is new.

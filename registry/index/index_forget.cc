@@ -64,9 +64,8 @@ Numbers built_on_others(IndexState& state, const Numbers& snapshots) {
 void write_in_full(IndexState& state, std::int64_t number) {
   const auto content = state.snapshot_by_rows(number);
   if (!content) throw DamagedDatabase(fmt::format("the index is damaged: no snapshot {}", number));
-  const SnapshotSidecar full{
-      content->number, content->created, content->note, 0, {}, root_of(content->tags), content->tags, {}};
-  state.writable_store().write_sidecar(BlobStore::Sidecar::snapshot, std::to_string(number), full.text());
+  state.writable_store().write_sidecar(BlobStore::Sidecar::snapshot, std::to_string(number),
+                                       SnapshotSidecar::in_full(*content).text());
 }
 
 void remove_sidecar(const BlobStore& store, const char* folder, const std::string& name) {
@@ -104,29 +103,18 @@ void IndexWriter::keep_snapshots(const std::set<std::int64_t>& numbers,
     count("snapshots", old, "");
     if (numbers.contains(row.number)) put_snapshot(row);
   }
-  std::vector<PastRow> past;
-  {
-    LentStatement all = state_.database.lend(fmt::format("SELECT {} FROM past", PastRow::kColumns));
-    while (all->step()) {
-      PastRow row = PastRow::from(*all);
-      const auto first = numbers.lower_bound(row.first);
-      if (first == numbers.end() || *first > row.last) past.push_back(std::move(row));
-    }
+  for (const PastRow& row : all_rows<PastRow>(state_.database, "past")) {
+    const auto first = numbers.lower_bound(row.first);
+    if (first == numbers.end() || *first > row.last) erase_past(row);
   }
-  for (const PastRow& row : past) erase_past(row);
 }
 
 // The greatest number stays: it is not used again.
 void IndexWriter::drop_unused_profiles() {
-  std::vector<ProfileRow> unused;
-  {
-    LentStatement rows = state_.database.lend(fmt::format(
-        "SELECT {} FROM profiles WHERE number < (SELECT max(number) FROM profiles) AND number NOT IN (SELECT "
-        "choice FROM images UNION SELECT place FROM images)",
-        ProfileRow::kColumns));
-    while (rows->step()) unused.push_back(ProfileRow::from(*rows));
-  }
-  for (const ProfileRow& row : unused) {
+  for (const ProfileRow& row : all_rows<ProfileRow>(state_.database,
+                                                    "profiles WHERE number < (SELECT max(number) FROM "
+                                                    "profiles) AND number NOT IN (SELECT choice FROM images "
+                                                    "UNION SELECT place FROM images)")) {
     state_.database.lend("DELETE FROM profiles WHERE number = ?1")->with(row.number).run();
     count("profiles", row.checksum(), "");
   }

@@ -10,6 +10,7 @@
 #include "registry/index/index_mended.h"
 
 namespace kiln {
+
 namespace {
 
 [[noreturn]] void fail_lost(std::int64_t number) {
@@ -25,26 +26,17 @@ SnapshotContent content_of(IndexState& state, const Asked& asked) {
 
 // Of a snapshot that is not the current one: nothing but the image's own row, or its sidecar, proves it.
 std::optional<ImageRow> image_by_id(IndexState& state, const std::string& id) {
-  if (auto row = state.image(id)) return row;
-  auto text = state.store.read_sidecar(BlobStore::Sidecar::record, id);
-  if (!text) return std::nullopt;
-  ImageRow row = ImageRow::of(image_record_from_json(parse_own(*text, "index.db").root()), *text);
-  RowSum measured;
-  for (const MeasurementRow& measurement : state.measurements_of(row.bits))
-    measured.add(measurement.checksum());
-  row.measured = measured == RowSum() ? "" : measured.text();
-  return row;
+  auto row = state.image(id);
+  return row ? row : state.image_by_sidecar(id);
 }
 
 std::vector<std::string> measurements_of(IndexState& state, const ImageRow& image) {
   std::vector<std::string> records;
   if (image.external || image.measured.empty()) return records;
-  RowSum sum;
-  for (MeasurementRow& row : state.measurements_of(image.bits)) {
-    sum.add(row.checksum());
-    records.push_back(std::move(row.record));
-  }
-  if (sum.text() != image.measured)
+  std::vector<MeasurementRow> rows = state.measurements_of(image.bits);
+  const bool proven = measured_text(rows) == image.measured;
+  for (MeasurementRow& row : rows) records.push_back(std::move(row.record));
+  if (!proven)
     throw DamagedDatabase(
         fmt::format("the index is damaged: a measurement of image {} is not what was written", image.id));
   return records;
@@ -239,6 +231,37 @@ std::vector<Snapshot> Index::snapshots() const {
 
 std::int64_t Index::current() const {
   return mended([&] { return std::max<std::int64_t>(0, state_->current()); });
+}
+
+// What a name stood for over the snapshots.
+
+namespace {
+
+TagSpan span_of(const Tagged& tagged, std::int64_t first, std::int64_t last) {
+  return {first, last, tagged.image, tagged.stale, tagged.failing, tagged.retired};
+}
+
+std::vector<TagSpan> spans_of(IndexState& state, const TagName& name) {
+  std::vector<TagSpan> spans;
+  for (const PastRow& row : all_rows<PastRow>(
+           state.database, "past WHERE repository = ?1 AND tag = ?2 ORDER BY first", name.first, name.second))
+    spans.push_back(span_of(row.tagged, row.first, row.last));
+  // A first snapshot that is not there yet: it came back with a rollback, and what it was there is in `past`.
+  const std::int64_t newest = state.current_row().newest;
+  if (const auto tag = state.tag(name); tag && tag->first <= newest)
+    spans.push_back(span_of(tag->tagged, tag->first, newest));
+  std::stable_sort(spans.begin(), spans.end(),
+                   [](const TagSpan& a, const TagSpan& b) { return a.first < b.first; });
+  return spans;
+}
+
+}  // namespace
+
+std::vector<TagSpan> Index::history(const std::string& repository, const std::string& tag) const {
+  return mended([&] {
+    Transaction transaction(state_->database, Database::Access::read);
+    return spans_of(*state_, {repository, tag});
+  });
 }
 
 }  // namespace kiln

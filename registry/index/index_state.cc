@@ -18,39 +18,18 @@ constexpr const char* kSchema =
 
 using Sidecar = BlobStore::Sidecar;
 
-template <typename Row>
-std::string select(std::string_view rest) {
-  return fmt::format("SELECT {} FROM {}", Row::kColumns, rest);
-}
-
-// The first row; nullopt when there is none.
-template <typename Row, typename... Values>
-std::optional<Row> first_row(Database& database, std::string_view rest, const Values&... values) {
-  LentStatement statement = database.lend(select<Row>(rest));
-  return statement->with(values...).step() ? std::optional(Row::from(*statement)) : std::nullopt;
-}
-
-template <typename Row, typename... Values>
-std::vector<Row> all_rows(Database& database, std::string_view rest, const Values&... values) {
-  LentStatement statement = database.lend(select<Row>(rest));
-  statement->with(values...);
-  std::vector<Row> rows;
-  while (statement->step()) rows.push_back(Row::from(*statement));
-  return rows;
-}
-
 // All of them, whose checksums are `expected` in sum: reading a row has proven its last column.
 template <typename Row, typename... Values>
 std::vector<Row> summed_rows(Database& database, const RowSum& expected, const std::string& application,
                              std::string_view rest, const Values&... values) {
   constexpr std::string_view kColumns = Row::kColumns;
   const auto last = static_cast<int>(std::count(kColumns.begin(), kColumns.end(), ','));
-  LentStatement statement = database.lend(select<Row>(rest));
+  LentStatement statement = database.lend(select_rows<Row>(rest));
   statement->with(values...);
   std::vector<Row> rows;
   RowSum sum;
   while (statement->step()) {
-    rows.push_back(Row::from(*statement));
+    rows.push_back(row_of<Row>(*statement));
     sum.add(statement->text(last));
   }
   if (sum != expected)
@@ -80,6 +59,19 @@ std::optional<SnapshotContent> snapshot_by_sidecars(IndexState& state, std::int6
   const SnapshotSidecar& last = chain.front();
   if (root_of(content->tags) != last.root) return std::nullopt;
   return SnapshotContent{last.number, last.created, last.note, std::move(content->tags)};
+}
+
+[[noreturn]] void fail_table(const std::string& what) {
+  throw DamagedDatabase(fmt::format("the index is damaged: {} are not those that were written", what));
+}
+
+template <typename Row>
+void check_table(Database& database) {
+  RowSum sum;
+  Statement rows = database.prepare(select_rows<Row>(Row::kTable));
+  while (rows.step()) sum.add(row_of<Row>(rows).checksum());
+  const auto total = first_row<TotalRow>(database, "totals WHERE name = ?1", std::string(Row::kTable));
+  if (!total || total->sum != sum) fail_table(Row::kTable);
 }
 
 }  // namespace
@@ -119,10 +111,9 @@ std::optional<SnapshotRow> IndexState::snapshot_row(std::int64_t number) {
 
 std::vector<SnapshotRow> IndexState::snapshot_rows() {
   std::vector<SnapshotRow> rows = all_rows<SnapshotRow>(database, "snapshots ORDER BY number DESC");
-  RowSum sum;
-  for (const SnapshotRow& row : rows) sum.add(row.checksum());
   const auto total = first_row<TotalRow>(database, "totals WHERE name = 'snapshots'");
-  if (!total || total->sum != sum) throw DamagedDatabase("the index is damaged: a snapshot is missing");
+  if (!total || total->sum != sum_of(rows))
+    throw DamagedDatabase("the index is damaged: a snapshot is missing");
   return rows;
 }
 
@@ -151,9 +142,7 @@ std::vector<MeasurementRow> IndexState::measurements_of(const std::string& bits)
 
 std::vector<ApplicationRow> IndexState::applications(const CurrentRow& current) {
   std::vector<ApplicationRow> rows = all_rows<ApplicationRow>(database, "applications ORDER BY application");
-  RowSum sum;
-  for (const ApplicationRow& row : rows) sum.add(row.checksum());
-  if (sum != current.applications)
+  if (sum_of(rows) != current.applications)
     throw DamagedDatabase("the index is damaged: its applications are not those that were written");
   return rows;
 }
@@ -198,22 +187,25 @@ TagMap IndexState::live_tags() {
 ImageRow IndexState::image_of(const TagRow& tag) {
   const std::string& id = tag.tagged.image;
   try {
-    LentStatement row = database.lend(select<ImageRow>("images WHERE id = ?1 AND checksum = ?2"));
-    if (row->with(id, tag.image_row).step()) return ImageRow::from(*row);
+    LentStatement row = database.lend(select_rows<ImageRow>("images WHERE id = ?1 AND checksum = ?2"));
+    if (row->with(id, tag.image_row).step()) return row_of<ImageRow>(*row);
   } catch (const DamagedDatabase&) {
     // Its sidecar may be whole.
   }
-  if (auto text = store.read_sidecar(Sidecar::record, id)) {
-    ImageRow row = ImageRow::of(image_record_from_json(parse_own(*text, "index.db").root()), *text);
-    RowSum measured;
-    const std::vector<MeasurementRow> measurements = measurements_of(row.bits);
-    for (const MeasurementRow& measurement : measurements) measured.add(measurement.checksum());
-    if (!measurements.empty()) row.measured = measured.text();
-    row.choice = tag.choice;
-    row.place = tag.place;
-    if (row.checksum() == tag.image_row) return row;
+  if (auto row = image_by_sidecar(id)) {
+    row->choice = tag.choice;
+    row->place = tag.place;
+    if (row->checksum() == tag.image_row) return *std::move(row);
   }
   throw DamagedDatabase(fmt::format("the index is damaged: image {} is not what was written", id));
+}
+
+std::optional<ImageRow> IndexState::image_by_sidecar(const std::string& id) {
+  const auto text = store.read_sidecar(Sidecar::record, id);
+  if (!text) return std::nullopt;
+  ImageRow row = ImageRow::of(image_record_from_json(parse_own(*text, "index.db").root()), *text);
+  row.measured = measured_text(measurements_of(row.bits));
+  return row;
 }
 
 std::optional<std::string> IndexState::record(const std::string& id) {
@@ -266,12 +258,8 @@ void make_tables(Database& database) {
   database.run(kSchema);
   database.run(
       fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kIndexFormat));
-  for (const char* name : {"images", "measurements", "past", "profiles", "snapshots"}) {
-    const TotalRow row{name, 0, {}};
-    database.prepare("INSERT INTO totals VALUES (?1, 0, ?2, ?3)")
-        .with(row.name, row.sum.text(), row.checksum())
-        .run();
-  }
+  for (const char* name : {"images", "measurements", "past", "profiles", "snapshots"})
+    put_row(database, TotalRow{name, 0, {}});
   const CurrentRow row;
   database.prepare("INSERT INTO current VALUES (1, 0, 0, 0, ?1, ?2, '', ?3)")
       .with(row.root.text(), row.applications.text(), row.checksum())
@@ -302,6 +290,33 @@ std::int64_t IndexState::check_format() {
   }
   if (version < 1) throw DamagedDatabase(fmt::format("{} has format {}, which never was", file, version));
   return version;
+}
+
+// Every page, row and sum, for programs that repair an index: readers and publishers do not need all of it.
+void IndexState::check_content() {
+  Transaction transaction(database, Database::Access::read);
+  std::string verdict = database.text("PRAGMA integrity_check(1)");
+  if (verdict != "ok")
+    throw DamagedDatabase(fmt::format("{} is damaged: {}", (folder / "index.db").string(), verdict));
+  check_table<ImageRow>(database);
+  check_table<MeasurementRow>(database);
+  check_table<PastRow>(database);
+  check_table<ProfileRow>(database);
+  check_table<SnapshotRow>(database);
+  const CurrentRow current = current_row();
+  is_behind(current);
+  RowSum root;
+  for (const ApplicationRow& application : applications(current)) {
+    for (const TagRow& tag : tags_of(application)) {
+      const auto image = this->image(tag.tagged.image);
+      if (!image || image->checksum() != tag.image_row) fail_table("images");
+      root.add(tag_checksum(tag.name, tag.tagged));
+    }
+  }
+  if (root != current.root) fail_table("tags");
+  if (current.snapshot <= 0) return;
+  const auto snapshot = snapshot_row(current.snapshot);
+  if (!snapshot || snapshot->root != root) fail_table("tags");
 }
 
 CurrentSidecar current_by_sidecar(const BlobStore& store) {

@@ -51,6 +51,7 @@ struct IndexState {
   // The row of a tag's image; made from its sidecar, where that is what the tag was proven with. Throws
   // DamagedDatabase.
   ImageRow image_of(const TagRow& tag);
+  std::optional<ImageRow> image_by_sidecar(const std::string& id);  // without `choice` and `place`
   // nullopt when nothing is known of the image, or it is lost.
   std::optional<std::string> record(const std::string& image);
   // The snapshot that readers see: 0 before the first, negative when that one was current and is lost.

@@ -13,11 +13,8 @@ IndexWriter::IndexWriter(IndexState& state)
     : state_(state), current_(state.current_row()), live_(std::max<std::int64_t>(0, current_.snapshot)) {
   stored_folders_ = current_.folders;
   knows_folders(folder_marks(state_.store));
-  LentStatement rows = state_.database.lend(fmt::format("SELECT {} FROM totals", TotalRow::kColumns));
-  while (rows->step()) {
-    TotalRow row = TotalRow::from(*rows);
-    totals_.emplace(row.name, row);
-  }
+  for (TotalRow& row : all_rows<TotalRow>(state_.database, "totals"))
+    totals_.emplace(row.name, std::move(row));
   if (totals_.size() != 5) throw DamagedDatabase("the index is damaged: a total is missing");
 }
 
@@ -48,11 +45,8 @@ IndexWriter::Application& IndexWriter::application(const std::string& name) {
   Application& application = found->second;
   if (!is_new) return application;
   application.row.application = name;
-  LentStatement row = state_.database.lend(
-      fmt::format("SELECT {} FROM applications WHERE application = ?1", ApplicationRow::kColumns));
-  if (!row->with(name).step()) return application;
-  application.row = ApplicationRow::from(*row);
-  application.stored = application.row.checksum();
+  if (auto row = first_row<ApplicationRow>(state_.database, "applications WHERE application = ?1", name))
+    application = {*row, row->checksum()};
   return application;
 }
 
@@ -60,11 +54,9 @@ IndexWriter::Choice& IndexWriter::choice(const TagRow& tag) {
   auto [found, is_new] = choices_.try_emplace({tag.application, tag.choice});
   Choice& choice = found->second;
   if (!is_new) return choice;
-  LentStatement row = state_.database.lend(
-      fmt::format("SELECT {} FROM choices WHERE application = ?1 AND choice = ?2", ChoiceRow::kColumns));
-  if (row->with(tag.application, tag.choice).step()) {
-    choice.row = ChoiceRow::from(*row);
-    choice.stored = choice.row.checksum();
+  if (auto row = first_row<ChoiceRow>(state_.database, "choices WHERE application = ?1 AND choice = ?2",
+                                      tag.application, tag.choice)) {
+    choice = {*row, row->checksum()};
     return choice;
   }
   choice.row.application = tag.application;
@@ -107,12 +99,7 @@ void IndexWriter::attach(TagRow tag) {
     image = state_.image(tag.tagged.image);
   }
   tag.describe(*image);
-  state_.database
-      .lend("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)")
-      ->with(tag.application, tag.choice, tag.name.first, tag.name.second, tag.tagged.image, tag.image_row,
-             tag.place, tag.measured, tag.lost, tag.tagged.stale, tag.tagged.failing, tag.tagged.retired,
-             words_text(tag.tagged.matrices), tag.first, tag.checksum())
-      .run();
+  put_row(state_.database, tag);
   count_in_application(tag, 1);
 }
 
@@ -144,11 +131,7 @@ void IndexWriter::set_tag(const TagChange& change, std::int64_t first) {
 }
 
 void IndexWriter::put_past(const PastRow& row) {
-  const Tagged& tagged = row.tagged;
-  state_.database.lend("INSERT INTO past VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
-      ->with(row.name.first, row.name.second, row.first, row.last, tagged.image, tagged.stale, tagged.failing,
-             tagged.retired, words_text(tagged.matrices), row.checksum())
-      .run();
+  put_row(state_.database, row);
   count("past", "", row.checksum());
 }
 
@@ -179,9 +162,7 @@ void IndexWriter::expect_new(const std::vector<TagChange>& changes) {
 }
 
 void IndexWriter::put_snapshot(const SnapshotRow& row) {
-  state_.database.lend("INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-      ->with(row.number, row.created, row.note, row.images, row.root.text(), row.changes, row.checksum())
-      .run();
+  put_row(state_.database, row);
   count("snapshots", "", row.checksum());
 }
 
@@ -201,15 +182,9 @@ void IndexWriter::append(const SnapshotSidecar& head, const std::vector<TagChang
 
 // What `name` is at `number`, which no snapshot has: what was said of it for all numbers around is split.
 void IndexWriter::cover(const TagName& name, const Tagged* tagged, std::int64_t number) {
-  std::vector<PastRow> around;
-  {
-    LentStatement rows = state_.database.lend(
-        fmt::format("SELECT {} FROM past WHERE repository = ?1 AND tag = ?2 AND first <= ?3 AND last >= ?3",
-                    PastRow::kColumns));
-    rows->with(name.first, name.second, number);
-    while (rows->step()) around.push_back(PastRow::from(*rows));
-  }
-  for (const PastRow& row : around) {
+  for (const PastRow& row : all_rows<PastRow>(
+           state_.database, "past WHERE repository = ?1 AND tag = ?2 AND first <= ?3 AND last >= ?3",
+           name.first, name.second, number)) {
     if (tagged != nullptr && row.tagged == *tagged) return;
     erase_past(row);
     if (row.first < number) put_past({name, row.first, number - 1, row.tagged});
@@ -271,10 +246,7 @@ void IndexWriter::write_choices() {
         ->with(row.application, row.choice)
         .run();
     if (row.images == 0) continue;
-    state_.database.lend("INSERT INTO choices VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
-        ->with(row.application, row.choice, row.version, row.compilers, row.optimised, row.external,
-               row.images, row.measured, row.sum.text(), checksum)
-        .run();
+    put_row(state_.database, row);
     sum.add(checksum);
     choice.stored = checksum;
   }
@@ -288,10 +260,7 @@ void IndexWriter::write_applications() {
     application.stored.clear();
     state_.database.lend("DELETE FROM applications WHERE application = ?1")->with(name).run();
     if (application.row.images == 0) continue;
-    state_.database.lend("INSERT INTO applications VALUES (?1, ?2, ?3, ?4, ?5)")
-        ->with(name, application.row.images, application.row.compilers_text(), application.row.sum.text(),
-               checksum)
-        .run();
+    put_row(state_.database, application.row);
     current_.applications.add(checksum);
     application.stored = checksum;
   }
@@ -301,10 +270,7 @@ void IndexWriter::finish() {
   if (live_ != std::max<std::int64_t>(0, current_.snapshot)) make_current(current_.snapshot);
   write_choices();
   write_applications();
-  for (const auto& [name, total] : totals_)
-    state_.database.lend("UPDATE totals SET count = ?2, sum = ?3, checksum = ?4 WHERE name = ?1")
-        ->with(name, total.count, total.sum.text(), total.checksum())
-        .run();
+  for (const auto& [name, total] : totals_) put_row(state_.database, total, "INSERT OR REPLACE");
   if (folders_known_) current_.folders = folder_marks(state_.store);
   write_current();
 }

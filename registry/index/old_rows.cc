@@ -1,6 +1,6 @@
-#include "registry/index/old_rows.h"
-
 #include <fmt/format.h>
+
+#include "registry/index/recovery.h"
 
 namespace kiln {
 namespace {
@@ -43,15 +43,14 @@ bool OldRows::without_checksum(Read read) {
 }
 
 void OldRows::each_image(
-    const std::function<void(const std::string& id, bool lost, const std::string& record)>& take) {
+    const std::function<void(const std::string& id, bool lost, const std::string& record)>& use) {
   Statement rows = state_.database.prepare(
-      format_ < kIndexFormat ? images_of_format(format_)
-                             : fmt::format("SELECT {} FROM images WHERE bits <> ''", ImageRow::kColumns));
+      format_ < kIndexFormat ? images_of_format(format_) : select_rows<ImageRow>("images WHERE bits <> ''"));
   while (rows.step()) {
     ImageRow row;
     const bool whole = without_checksum([&] {
       if (format_ == kIndexFormat) {
-        row = ImageRow::from(rows);
+        row = row_of<ImageRow>(rows);
         return;
       }
       row.id = rows.text(0);
@@ -63,27 +62,27 @@ void OldRows::each_image(
         check_format_2((rows.integer(1) != 0 ? "external image " : "image ") + row.id, row.record,
                        rows.text(4));
     });
-    if (whole) take(row.id, row.lost, row.record);
+    if (whole) use(row.id, row.lost, row.record);
   }
 }
 
 void OldRows::each_measurement(const std::function<void(const std::string& image, std::int64_t number,
-                                                        const std::string& record)>& take) {
-  Statement rows = state_.database.prepare(
-      format_ < 3 ? "SELECT image, number, record, checksum FROM measurements"
-                  : fmt::format("SELECT {} FROM measurements", MeasurementRow::kColumns));
+                                                        const std::string& record)>& use) {
+  Statement rows =
+      state_.database.prepare(format_ < 3 ? "SELECT image, number, record, checksum FROM measurements"
+                                          : select_rows<MeasurementRow>("measurements"));
   while (rows.step()) {
     MeasurementRow row;
     const bool whole = without_checksum([&] {
       if (format_ >= 3) {
-        row = MeasurementRow::from(rows);
+        row = row_of<MeasurementRow>(rows);
         return;
       }
       row = {rows.text(0), rows.integer(1), "", rows.text(2)};
       check_format_2(fmt::format("measurement {} of image {}", row.number, row.image), row.record,
                      rows.text(3));
     });
-    if (whole) take(row.image, row.number, row.record);
+    if (whole) use(row.image, row.number, row.record);
   }
 }
 

@@ -22,19 +22,27 @@ std::string name_of_measurement(const std::string& image, std::int64_t number) {
   return fmt::format("{}-{}", image, number);
 }
 
+// Runs `adopt` on a sidecar, which is left out if it does not prove itself. Damage to the database is not the
+// sidecar's.
+template <typename Adopt>
+void unless_damaged(const Adopt& adopt) {
+  try {
+    adopt();
+  } catch (const DamagedDatabase&) {
+    throw;
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::input && error.code() != ExitCode::store) throw;
+  }
+}
+
 // Calls `adopt` with each sidecar that proves itself. One that was written by us and says something else than
 // its name is as good as none.
 void read_each(const BlobStore& store, Sidecar kind,
                const std::function<void(const std::string& name, const std::string& text)>& adopt) {
-  for (const auto& name : store.sidecars(kind)) {
-    try {
+  for (const auto& name : store.sidecars(kind))
+    unless_damaged([&] {
       if (auto text = store.read_sidecar(kind, name)) adopt(name, *text);
-    } catch (const DamagedDatabase&) {
-      throw;
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::input && error.code() != ExitCode::store) throw;
-    }
-  }
+    });
 }
 
 void adopt_images(IndexWriter& writer, RecoveryReport& report) {
@@ -86,10 +94,6 @@ std::vector<TagChange> changes_by(const SnapshotSidecar& sidecar, IndexState& st
   return edits.changes();
 }
 
-SnapshotSidecar in_full(const SnapshotContent& content) {
-  return {content.number, content.created, content.note, 0, {}, root_of(content.tags), content.tags, {}};
-}
-
 // One that is not there yet, in whatever order they come.
 void add_snapshot(IndexWriter& writer, const SnapshotContent& content, const SnapshotSidecar& head) {
   if (content.number > writer.current().newest)
@@ -102,9 +106,9 @@ void adopt_snapshots(IndexWriter& writer, RecoveryReport& report) {
   IndexState& state = writer.state();
   for (const std::int64_t number : snapshot_sidecars(state.store)) {
     if (state.snapshot_row(number)) continue;
-    try {
+    unless_damaged([&] {
       const auto sidecar = snapshot_sidecar(state.store, number);
-      if (!sidecar) continue;
+      if (!sidecar) return;
       const bool follows = sidecar->parent != 0 && sidecar->parent == writer.live() &&
                            sidecar->before == writer.current().root && number > writer.current().newest;
       if (follows) {
@@ -114,14 +118,10 @@ void adopt_snapshots(IndexWriter& writer, RecoveryReport& report) {
       } else if (const auto content = state.snapshot(number)) {
         add_snapshot(writer, *content, *sidecar);
       } else {
-        continue;
+        return;
       }
       ++report.adopted;
-    } catch (const DamagedDatabase&) {
-      throw;
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::input && error.code() != ExitCode::store) throw;
-    }
+    });
   }
 }
 
@@ -152,7 +152,10 @@ void write_missing_sidecars(IndexState& state, RecoveryReport& report) {
   Statement snapshots = state.database.prepare("SELECT number FROM snapshots");
   write_missing(
       store, Sidecar::snapshot, snapshots, [](Statement& row) { return std::to_string(row.integer(0)); },
-      [&](Statement& row) { return in_full(*state.snapshot_by_rows(row.integer(0))).text(); }, report);
+      [&](Statement& row) {
+        return SnapshotSidecar::in_full(*state.snapshot_by_rows(row.integer(0))).text();
+      },
+      report);
 }
 
 void name_unreadable(const BlobStore& store, RecoveryReport& report) {
@@ -253,7 +256,7 @@ void adopt_rows(OldRows& old, IndexWriter& writer, RecoveryReport& report) {
     if (number < 1 || state.snapshot_row(number)) continue;
     const auto content = old.snapshot(number);
     if (!content) continue;
-    add_snapshot(writer, *content, in_full(*content));
+    add_snapshot(writer, *content, SnapshotSidecar::in_full(*content));
     ++report.adopted;
   }
   if (writer.current().snapshot == 0) writer.point_to(old.current());

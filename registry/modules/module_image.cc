@@ -8,7 +8,7 @@
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
 #include "factory/record/python_module.h"
-#include "registry/deploy/deployed_image.h"
+#include "registry/deploy/container_runtime.h"
 
 namespace kiln {
 namespace {
@@ -60,8 +60,8 @@ void call_module(ModuleImage& module, std::string_view name) {
   module.version = version;
 }
 
-ModuleImage module_image(const ImageRecord& image, const ReferencePlaces& places) {
-  const DeployedImage deployed = deployed_image(image, places);
+ModuleImage module_image(const ImageRecord& image, const ReferencePaths& paths) {
+  const DeployedImage deployed = deployed_image(image, paths);
   if (image.external()) {
     ModuleImage module = module_of_reference(deployed, "");
     module.python_module = python_module_of(image.application);
@@ -112,7 +112,7 @@ ModuleProgram read_module_program(std::string_view text) {
   }
   if (!plain)
     throw Error(ExitCode::usage,
-                fmt::format("'{}' is no name of a program, and no absolute path of one", on_one_line(text)),
+                fmt::format("invalid program '{}': expected a name or an absolute path", on_one_line(text)),
                 "such as --program torchrun or --program /opt/solver/bin/solver");
   return {std::string(name), std::string(text)};
 }

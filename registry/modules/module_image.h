@@ -33,7 +33,7 @@ struct ModuleImage {
 
 // Programs: `python3` and `python` where the image has a Python. Throws Error(store) for a damaged SIF,
 // Error(usage) for an image whose name cannot be a module's.
-ModuleImage module_image(const ImageRecord& image, const ReferencePlaces& places);
+ModuleImage module_image(const ImageRecord& image, const ReferencePaths& paths);
 
 // A reference (`docker://…`) or a SIF of which nothing is known but its place. The name and the version are
 // those of the reference, or of "NAME/VERSION" in `name`. Throws Error(usage).

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/json.h"
+
 namespace kiln {
 
 // Counts are of numbers, not bytes; those of input and output are of one sample.
@@ -41,5 +43,10 @@ Network network_named(std::string_view name);
 
 // The same network with another time of a sample, divided over the layers by their operations.
 void set_seconds(Network& network, double seconds);
+
+// A network of one's own, from a JSON file (docs/formats/files.md). Pure.
+
+// Without "seconds", the layers' times are 0: --seconds or --times gives them. Throws Error(input).
+Network read_network(const JsonNode& node);
 
 }  // namespace kiln

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/scaling/outlook.h"
+#include "registry/scaling/parallel_step.h"
 #include "registry/scaling/speedup.h"
 
 namespace kiln {

@@ -66,7 +66,7 @@ SpeedupModel read_speedup_model(std::string_view text) {
   if (name == "no-op") return {};  // MODAK's older spelling
   const auto law = kSpeedupLaws.find(name);
   if (!law)
-    throw Error(ExitCode::input, fmt::format("there is no scaling model '{}'", name),
+    throw Error(ExitCode::input, fmt::format("unknown scaling model '{}'", name),
                 "noop, max:64, amdahl:0.9 and gustafson:0.9 are known");
   if (*law == SpeedupLaw::noop && colon < text.size())
     throw Error(ExitCode::input, fmt::format("the scaling model noop has no value, and '{}' is one", value));

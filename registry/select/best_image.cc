@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "factory/base/text.h"
-#include "registry/index/image_parts.h"
+#include "registry/index/image_profiles.h"
 #include "registry/select/judge.h"
 #include "registry/select/ranking.h"
 
@@ -21,14 +21,14 @@ struct Choice {
   std::size_t unasked = 0;  // components
 };
 
-struct Place {
+struct HostFit {
   bool runs = false;
   CodeFit code;
 };
 
 struct Contender {
   const Choice* choice;
-  const Place* place;
+  const HostFit* fit;
   TagRow tag;
 };
 
@@ -105,19 +105,19 @@ class BestImage {
   void contend(const ChoiceRow& row) {
     const Choice& choice = choice_of(row.choice);
     if (!choice.suits) return;
-    each_place(row, [&](const Place& place, TagRow& tag) { add({&choice, &place, std::move(tag)}); });
+    each_running(row, [&](const HostFit& fit, TagRow& tag) { add({&choice, &fit, std::move(tag)}); });
   }
 
   // Where no speed decides, the profile of a choice is read only where its image would not be worse than the
   // best so far: of thousands of choices few are. The newest come first.
   void contend_unmeasured(const Suiting& one) {
     const Choice* choice = nullptr;
-    each_place(one.row, [&](const Place& place, TagRow& tag) {
+    each_running(one.row, [&](const HostFit& fit, TagRow& tag) {
       ImageStanding here;
       here.pre_release = one.rank.pre_release;
-      here.by_ptx = ranker_.by_ptx(place.code);
+      here.by_ptx = ranker_.by_ptx(fit.code);
       here.stock = one.rank.stock;
-      here.code = place.code;
+      here.code = fit.code;
       here.version = &one.version;
       if (is_worse(here)) return;
       if (choice == nullptr) choice = &choice_of(one.row.choice);
@@ -130,13 +130,13 @@ class BestImage {
         contenders_.clear();
         best_so_far_ = here;
       }
-      add({choice, &place, std::move(tag)});
+      add({choice, &fit, std::move(tag)});
     });
   }
 
   void add(Contender contender) {
     const bool may_be_last = contender.tag.measured && query_.opt_build.value_or(false);
-    has_machine_code_ = has_machine_code_ || (!may_be_last && !ranker_.by_ptx(contender.place->code));
+    has_machine_code_ = has_machine_code_ || (!may_be_last && !ranker_.by_ptx(contender.fit->code));
     contenders_.push_back(std::move(contender));
   }
 
@@ -145,12 +145,12 @@ class BestImage {
   }
 
   // Of tags that may be answered with, and whose place runs.
-  template <typename Take>
-  void each_place(const ChoiceRow& row, const Take& take) {
+  template <typename Use>
+  void each_running(const ChoiceRow& row, const Use& use) {
     for (TagRow& tag : state_.tags_of(row)) {
       if (tag.lost || !tag.tagged.retired.empty()) continue;
       if (tag.tagged.failing && !query_.allow_failing) continue;
-      if (const Place& place = place_of(tag.place); place.runs) take(place, tag);
+      if (const HostFit& fit = fit_of(tag.place); fit.runs) use(fit, tag);
     }
   }
 
@@ -158,22 +158,22 @@ class BestImage {
   bool may_suit(const ChoiceRow& row) {
     const std::string build{row.external ? '1' : '0', row.optimised ? '1' : '0'};
     if (!once(builds_, build, [&] {
-          ImageRecord part = bare_part(row.external);
+          ImageRecord part = bare_profile(row.external);
           part.optimised = row.optimised;
-          return judge_.suits(ClauseSubject::build, part);
+          return judge_.suits(QueryPart::build, part);
         }))
       return false;
     if (names_compilers(row) && !once(compilers_, row.compilers, [&] {
-          ImageRecord part = bare_part(row.external);
+          ImageRecord part = bare_profile(row.external);
           for (const std::string& name : words_from(row.compilers))
             part.components.push_back({"compiler", name, {}, "", false});
-          return judge_.suits(ClauseSubject::compilers, part);
+          return judge_.suits(QueryPart::compilers, part);
         }))
       return false;
     return !by_version_ || once(versions_, row.version, [&] {
-      ImageRecord part = bare_part(row.external);
+      ImageRecord part = bare_profile(row.external);
       if (!row.version.empty()) part.version = Version(row.version);
-      return judge_.suits(ClauseSubject::version, part);
+      return judge_.suits(QueryPart::version, part);
     });
   }
 
@@ -208,8 +208,8 @@ class BestImage {
     return at->second;
   }
 
-  const Place& place_of(std::int64_t number) {
-    auto [at, is_new] = places_.try_emplace(number);
+  const HostFit& fit_of(std::int64_t number) {
+    auto [at, is_new] = fits_.try_emplace(number);
     if (!is_new) return at->second;
     const ImageRecord part = part_of(number);
     at->second.runs = judge_.runs(part);
@@ -242,7 +242,7 @@ class BestImage {
     ImageStanding standing;
     for (Contender& contender : contenders_) {
       auto speed = measured.find(&contender);
-      ImageStanding here = ranker_.standing(contender.choice->part, contender.place->code,
+      ImageStanding here = ranker_.standing(contender.choice->part, contender.fit->code,
                                             speed == measured.end() ? Speed{} : speed->second,
                                             contender.tag.tagged.stale ? kDoubtful : contender.choice->doubt);
       if (only_proven && here.gain != GainRank::proven) continue;
@@ -284,7 +284,7 @@ class BestImage {
   bool by_version_;  // the application's
   std::map<std::string, bool> builds_, compilers_, versions_;
   std::map<std::int64_t, Choice> choices_;
-  std::map<std::int64_t, Place> places_;
+  std::map<std::int64_t, HostFit> fits_;
   std::deque<Contender> contenders_;
   ImageStanding best_so_far_;      // of contenders_, where no speed decides
   bool has_machine_code_ = false;  // one of them does, or needs none

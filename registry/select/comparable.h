@@ -2,6 +2,7 @@
 // measurements". Pure.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,6 +11,17 @@
 #include "registry/index/index.h"
 
 namespace kiln {
+
+// Which of many measured speeds are the same: docs/selection.md, "Comparable measurements". Pure.
+
+struct Quartiles {
+  double low = 0;
+  double high = 0;
+};
+
+// For each, its class: 0 for the first and all whose quartiles overlap with its, ends included; the first of
+// the rest begins class 1, and so on. Takes time in proportion to n log n.
+std::vector<int> speed_classes(const std::vector<Quartiles>& fastest_first);
 
 // Which way a unit counts: "ms/step" less is better, "images/s" more.
 enum class Direction { unknown, less, more };

@@ -7,11 +7,18 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "factory/base/durable_file.h"
 #include "factory/base/json_put.h"
+#include "factory/base/line_file.h"
+#include "factory/base/read_whole.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
 #include "factory/record/record_fields.h"
+#include "registry/select/dsl_words.h"
 #include "registry/select/host_clauses.h"
 
 namespace kiln {
+
 namespace {
 
 constexpr std::size_t kMostLine = 800;  // bytes; a job's question has a tenth of it
@@ -131,6 +138,123 @@ std::vector<Demand> sum_of_demand(std::string_view lines) {
     return std::pair(b.outcome, b.count) < std::pair(a.outcome, a.count);
   });
   return result;
+}
+
+// The file of the counters: a line a question, summed up when it has grown.
+
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kFile = "demand.jsonl";
+constexpr std::uint64_t kSumUpFrom = 4u << 20;  // bytes
+constexpr std::size_t kMostKept = 4000;         // questions, those asked most: at most 3.2 MB
+constexpr std::uint64_t kMostRead = 64u << 20;
+constexpr std::chrono::milliseconds kPatience{50};  // a counter is not worth more
+
+void sum_up(const fs::path& file) {
+  std::vector<Demand> sums = sum_of_demand(read_whole(file, kMostRead).value_or(""));
+  if (sums.size() > kMostKept) {
+    std::stable_sort(sums.begin(), sums.end(),
+                     [](const Demand& a, const Demand& b) { return a.count > b.count; });
+    sums.resize(kMostKept);
+  }
+  std::string text;
+  for (const Demand& demand : sums) text += demand_line(demand);
+  DurableFile written(file.parent_path());
+  written.write(text.data(), text.size());
+  written.publish(file);
+}
+
+}  // namespace
+
+bool record_demand(const fs::path& state, const Demand& demand) {
+  const std::string line = demand_line(demand);
+  if (line.empty()) return false;
+  LineFile file(state / kFile, kPatience);
+  if (!file.is_open() || !file.append(line)) return false;
+  try {
+    if (file.size() >= kSumUpFrom) sum_up(state / kFile);
+  } catch (const Error&) {  // the next one does it
+  }
+  return true;
+}
+
+std::vector<Demand> read_demand(const fs::path& state) {
+  return sum_of_demand(read_whole(state / kFile, kMostRead).value_or(""));
+}
+
+namespace {
+
+bool is_one_of(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// "tensorflow 2.1" → application and version.
+void read_head(std::string_view head, ImageQuery& query) {
+  const std::size_t blank = head.find(' ');
+  query.application = head.substr(0, blank);
+  if (blank != std::string_view::npos) query.version = VersionRange::parse(head.substr(blank + 1));
+}
+
+void read_word(std::string_view word, const std::set<std::string>& compilers, ImageQuery& query) {
+  const std::string text(word);
+  const std::size_t blank = text.find(' ');
+  if (text == "optimised" || text == "stock") {
+    query.opt_build = text == "optimised";
+  } else if (compilers.contains(text)) {
+    query.compilers[text] = true;
+  } else if (text.starts_with("no ") && compilers.contains(text.substr(3))) {
+    query.compilers[text.substr(3)] = false;
+  } else if (blank != std::string::npos) {
+    query.selectors[text.substr(0, blank)] = text.substr(blank + 1);
+  } else if (is_one_of(method_names(), text)) {
+    query.method = text;
+  } else if (text.starts_with("sm_") || text.starts_with("gfx")) {
+    query.gpu = text;
+  } else {
+    const bool is_cpu = is_one_of(dsl_words().cpu_types, text);
+    const bool is_accelerator = is_one_of(dsl_words().acc_types, text);
+    if (is_cpu && is_accelerator) return;  // "amd": a processor, or an accelerator
+    (is_cpu ? query.cpu_type : is_accelerator ? query.acc_type : query.cpu) = text;
+  }
+}
+
+}  // namespace
+
+std::optional<ImageQuery> query_of(const Demand& demand, const std::set<std::string>& compilers) {
+  ImageQuery query;
+  std::string_view rest = demand.question;
+  bool is_head = true;
+  try {
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(", "), rest.size());
+      if (is_head)
+        read_head(rest.substr(0, end), query);
+      else
+        read_word(rest.substr(0, end), compilers, query);
+      is_head = false;
+      rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  // `amd` is passed over, and earlier questions may name a GPU alone.
+  if (!query.gpu.empty() && query.acc_type.empty()) query.acc_type = asked_gpu(query.gpu).first;
+  return query.application.empty() ? std::nullopt : std::optional(std::move(query));
+}
+
+Host host_of(const Demand& demand) {
+  Host host;
+  host.known = !demand.host.empty();
+  bool is_first = true;
+  for (std::string_view part : split(demand.host, ',')) {
+    if (is_first)
+      host.description.cpu = part;
+    else
+      host.description.accelerators.emplace_back(part);
+    is_first = false;
+  }
+  return host;
 }
 
 }  // namespace kiln

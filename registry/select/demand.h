@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "factory/cpu/microarchitecture.h"
+#include "registry/select/dsl.h"
 #include "registry/select/select.h"
 
 namespace kiln {
@@ -43,5 +46,15 @@ std::vector<Demand> sum_of_demand(std::string_view lines);
 bool record_demand(const std::filesystem::path& state, const Demand& demand);
 // Of the file; empty when there is none. Throws Error(store) when it cannot be read.
 std::vector<Demand> read_demand(const std::filesystem::path& state);
+
+// A counted question as a question again: what a night builds for. Pure.
+
+// The question that demand_of() has counted under this text, as far as the text says it: a word that may be
+// two things is left out. `compilers`: the names of graph compilers; any other word that is none of the DSL's
+// is a microarchitecture. nullopt for a text that no question has.
+std::optional<ImageQuery> query_of(const Demand& demand, const std::set<std::string>& compilers);
+
+// Who asked, as far as it was counted: processor and accelerators.
+Host host_of(const Demand& demand);
 
 }  // namespace kiln

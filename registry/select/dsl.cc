@@ -13,8 +13,6 @@
 namespace kiln {
 namespace {
 
-using dsl_words::Words;
-
 bool contains(const Words& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -32,7 +30,7 @@ VersionRange version_range(const JsonNode& node, const WrittenNumbers& numbers) 
 class Reader {
  public:
   Reader(const Words& compilers, const WrittenNumbers& numbers) : numbers_(numbers) {
-    for (const Words* names : {&dsl_words::graph_compilers(), &compilers})
+    for (const Words* names : {&dsl_words().graph_compilers, &compilers})
       for (const auto& name : *names)
         if (!contains(compilers_, lower_case(name))) compilers_.push_back(lower_case(name));
   }
@@ -42,11 +40,11 @@ class Reader {
       root.fail("expected an object with 'job' or 'optimisation', found " + describe_type(root.value()));
     if (auto job = present(root, "job")) {
       note_unknown(root, {"job", "host"}, Part::choices);
-      note_unknown(*job, dsl_words::job(), Part::choices);
+      note_unknown(*job, dsl_words().job, Part::choices);
       read_host(root);
       read_job(*job);
     } else {
-      note_unknown(root, dsl_words::document(), Part::choices);
+      note_unknown(root, dsl_words().document, Part::choices);
       read_job(root);
     }
     if (query_.application.empty()) {
@@ -87,17 +85,17 @@ class Reader {
   }
 
   void read_job(const JsonNode& job) {
-    note_unknown_in(job, "job_options", dsl_words::job_options());
+    note_unknown_in(job, "job_options", dsl_words().job_options);
     if (auto target = present(job, "target")) {
-      note_unknown(*target, dsl_words::target(), Part::running, {"host"});
+      note_unknown(*target, dsl_words().target, Part::running, {"host"});
       read_host(*target);
       if (auto name = present(*target, "name"); name && !name->string().empty()) query_.target = *name;
     }
     read_host(job);
     std::string app_tag;
     if (auto application = present(job, "application")) {
-      note_unknown(*application, dsl_words::application(), Part::running, {"app_tag"});
-      note_unknown_in(*application, "build", dsl_words::application_build());
+      note_unknown(*application, dsl_words().application, Part::running, {"app_tag"});
+      note_unknown_in(*application, "build", dsl_words().application_build);
       if (auto tag = present(*application, "app_tag")) app_tag = tag->line_of_text();
       if (auto type = present(*application, "app_type"); type && type->is_string())
         query_.mpi_ranks = type->string() == "mpi" || type->string() == "hpc";
@@ -112,21 +110,21 @@ class Reader {
   static std::optional<JsonNode> optimisation_of(const JsonNode& job) {
     auto british = present(job, "optimisation");
     auto american = present(job, "optimization");
-    if (british && american) american->fail("'optimisation' is there, too", "leave one of them");
+    if (british && american) american->fail("'optimisation' is given as well", "remove one of them");
     return british ? british : american;
   }
 
   void read_optimisation(const JsonNode& node, const std::string& app_tag) {
-    Words known = dsl_words::optimisation();
-    for (const auto& type : dsl_words::app_types()) known.push_back("app_type-" + type);
-    known.insert(known.end(), dsl_words::older_optimisation().begin(), dsl_words::older_optimisation().end());
+    Words known = dsl_words().optimisation;
+    for (const auto& type : dsl_words().app_types) known.push_back("app_type-" + type);
+    known.insert(known.end(), dsl_words().older_optimisation.begin(), dsl_words().older_optimisation.end());
     note_unknown(node, known, Part::choices);
-    note_unknown_in(node, "autotuning", dsl_words::autotuning());
+    note_unknown_in(node, "autotuning", dsl_words().autotuning);
     auto enabled = present(node, "enable_opt_build");
     query_.opt_build = enabled && flag(*enabled);
     if (auto workload = present(node, "workload")) query_.workload = workload->name();
     if (auto format = present(node, "format"))
-      query_.format = word_of(*format, dsl_words::formats(), "format");
+      query_.format = word_of(*format, dsl_words().formats, "format");
     for (const char* key : {"opt_build", "arch_build"}) {
       auto build = present(node, key);
       if (!build) continue;
@@ -190,19 +188,19 @@ class Reader {
   // Not always written: then it is the part that is there.
   static std::string app_type(const JsonNode& optimisation) {
     if (auto named = present(optimisation, "app_type"))
-      return word_of(*named, dsl_words::app_types(), "app_type");
-    for (const auto& type : dsl_words::app_types()) {
+      return word_of(*named, dsl_words().app_types, "app_type");
+    for (const auto& type : dsl_words().app_types) {
       if (present(optimisation, "app_type-" + type)) return type;
     }
     return "";
   }
 
   void read_opt_build(const JsonNode& node) {
-    note_unknown(node, dsl_words::opt_build(), Part::choices);
+    note_unknown(node, dsl_words().opt_build, Part::choices);
     if (auto cpu = present(node, "cpu_type"))
-      query_.cpu_type = word_of(*cpu, dsl_words::cpu_types(), "cpu_type");
+      query_.cpu_type = word_of(*cpu, dsl_words().cpu_types, "cpu_type");
     if (auto acc = present(node, "acc_type"))
-      query_.acc_type = word_of(*acc, dsl_words::acc_types(), "acc_type");
+      query_.acc_type = word_of(*acc, dsl_words().acc_types, "acc_type");
     if (auto cpu = present(node, "cpu")) query_.cpu = cpu->name();
     if (auto gpu = present(node, "gpu")) read_gpu(*gpu);
     if (query_.acc_type == "none") query_.acc_type.clear();
@@ -218,7 +216,7 @@ class Reader {
     if (query_.acc_type.empty()) query_.acc_type = vendor;
     if (query_.acc_type != vendor)
       gpu.fail(fmt::format("{} is a GPU of {}, and acc_type is {}", text, vendor, query_.acc_type),
-               "leave out one of them");
+               "remove one of them");
     query_.gpu = code;
   }
 
@@ -242,15 +240,15 @@ class Reader {
   void read_data(const JsonNode& part) {
     auto data = present(part, "data");
     if (!data) return;
-    note_unknown(*data, dsl_words::data(), Part::running);
-    note_unknown_in(*data, "etl", dsl_words::etl());
+    note_unknown(*data, dsl_words().data, Part::running);
+    note_unknown_in(*data, "etl", dsl_words().etl);
   }
 
   void read_ai(const JsonNode& part) {
     note_unknown(part, {"config", "data", "ai_framework-"}, Part::choices);
     read_data(part);
     JsonNode config = part.at("config");
-    note_unknown(config, dsl_words::ai_config(), Part::running, {"ai_framework", "distributed_training"});
+    note_unknown(config, dsl_words().ai_config, Part::running, {"ai_framework", "distributed_training"});
     query_.application = lower_case(config.at("ai_framework").name());
     if (auto distributed = present(config, "distributed_training"); distributed && flag(*distributed)) {
       query_.selectors["distributed_training"] = "true";
@@ -269,7 +267,7 @@ class Reader {
   }
 
   void read_framework(const JsonNode& node) {
-    Words known = dsl_words::framework();
+    Words known = dsl_words().framework;
     known.insert(known.end(), compilers_.begin(), compilers_.end());
     const bool stock = !query_.opt_build.value_or(false);
     const auto selectors = query_.selectors;
@@ -308,7 +306,7 @@ class Reader {
     read_data(part);
     std::string kind = "mpi";
     if (auto config = present(part, "config")) {
-      note_unknown(*config, dsl_words::hpc_config(), Part::choices);
+      note_unknown(*config, dsl_words().hpc_config, Part::choices);
       if (auto named = present(*config, "parallelisation")) kind = lower_case(named->name());
     }
     query_.application = app_tag;
@@ -322,10 +320,10 @@ class Reader {
   }
 
   void read_parallelisation(const JsonNode& node, const std::string& app_tag) {
-    Words known = dsl_words::parallelisation_hints();
+    Words known = dsl_words().parallelisation_hints;
     known.insert(known.end(), {"library", "version", "method", "compiler"});
     for (const auto& [key, value] : node.members()) {
-      if (value.is_null() || contains(dsl_words::parallelisation_hints(), key)) continue;
+      if (value.is_null() || contains(dsl_words().parallelisation_hints, key)) continue;
       if (key == "version") {
         query_.version = version_range(value, numbers_);
       } else if (key == "method") {

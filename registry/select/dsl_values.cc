@@ -31,7 +31,7 @@ std::string listed_components(const JsonNode& list) {
     const std::string name = lower_case(item.name());
     if (name == "true" || name == "false")
       item.fail(fmt::format("expected a component's name, found '{}'", name),
-                "true and false stand alone, without a list");
+                "write true or false without a list");
     joined += (joined.empty() ? "" : "+") + name;
   }
   if (joined.empty())
@@ -70,7 +70,7 @@ bool flag(const JsonNode& node) {
 std::string word_of(const JsonNode& node, const std::vector<std::string>& allowed, std::string_view what) {
   std::string text = lower_case(node.string());
   if (!text.empty() && std::find(allowed.begin(), allowed.end(), text) == allowed.end()) {
-    node.fail(fmt::format("'{}' is no {}: expected {}", text, what, fmt::join(allowed, ", ")),
+    node.fail(fmt::format("invalid {} '{}': expected {}", what, text, fmt::join(allowed, ", ")),
               did_you_mean(text, allowed));
   }
   return text;

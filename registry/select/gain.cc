@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
 #include "factory/base/text.h"
 
 namespace kiln {
+
 namespace {
 
 bool is_like(const Measurement& one, const Measurement& like) {
@@ -90,6 +92,88 @@ std::string build_word(const IndexEntry& entry, const Measurement* measured) {
   if (gain == StockGain::not_measured) gain = gain_of_build(entry);
   if (gain == StockGain::no_gain) return "a build without a gain over stock";
   return gain == StockGain::slower ? "a build slower than stock" : "optimised build";
+}
+
+namespace {
+
+bool is_at(const Measurement& measurement, const MeasuredSetup& setup) {
+  return measurement.workload == setup.workload && measurement.unit == setup.unit &&
+         is_same_machine(measurement.host, setup.host);
+}
+
+Json word_json(const StockWord& word, const std::map<std::string, Digest>& manifests) {
+  const HostDescription& host = word.setup.host;
+  Json json = {{"workload", word.setup.workload},
+               {"unit", word.setup.unit},
+               {"host", {{"model", host.model}, {"cpu", host.cpu}, {"cores", host.cores}}},
+               {"word", stock_gain_word(word.gain)}};
+  if (word.measured == nullptr) return json;
+  json["median"] = word.measured->median;
+  json["rounds"] = word.measured->rounds;
+  json["taken"] = word.measured->taken;
+  const auto& over = word.measured->over_stock;
+  if (!over) return json;
+  json["ratio"] = over->ratio;
+  json["low"] = over->low;
+  json["high"] = over->high;
+  json["stock"] = {{"key", over->key}};
+  if (auto found = manifests.find(over->key); found != manifests.end())
+    json["stock"]["manifest"] = found->second.text();
+  return json;
+}
+
+}  // namespace
+
+MeasuredSetups measured_setups(const std::vector<IndexEntry>& entries) {
+  MeasuredSetups setups;
+  for (const IndexEntry& entry : entries) {
+    if (entry.measurements.empty()) continue;
+    std::vector<MeasuredSetup>& known = setups[lower_case(entry.image.application)];
+    for (const Measurement& one : entry.measurements)
+      if (std::none_of(known.begin(), known.end(),
+                       [&](const MeasuredSetup& setup) { return is_at(one, setup); }))
+        known.push_back({one.workload, one.unit, one.host});
+  }
+  for (auto& [application, known] : setups)
+    std::sort(known.begin(), known.end(), [](const MeasuredSetup& a, const MeasuredSetup& b) {
+      return std::tie(a.workload, a.unit, a.host.model, a.host.cpu, a.host.cores) <
+             std::tie(b.workload, b.unit, b.host.model, b.host.cpu, b.host.cores);
+    });
+  return setups;
+}
+
+bool claims_gain(const ImageRecord& image) { return !image.external() && image.optimised; }
+
+std::vector<StockWord> stock_words(const ImageRecord& image, const std::vector<Measurement>& measurements,
+                                   const MeasuredSetups& setups) {
+  std::vector<StockWord> words;
+  if (!claims_gain(image)) return words;
+  const auto known = setups.find(lower_case(image.application));
+  if (known == setups.end()) return words;
+  for (const MeasuredSetup& setup : known->second) {
+    StockWord word{setup};
+    for (const Measurement& one : measurements)
+      if (is_at(one, setup)) word.measured = &one;
+    if (word.measured != nullptr) word.gain = stock_gain(*word.measured);
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+std::string gain_document(const ImageRecord& image, const std::vector<StockWord>& words,
+                          const std::map<std::string, Digest>& manifests) {
+  Json list = Json::array();
+  std::set<StockGain> gains;
+  for (const StockWord& word : words) {
+    list.push_back(word_json(word, manifests));
+    gains.insert(word.gain);
+  }
+  const Json document = {{"format", 1},
+                         {"image", image.manifest.text()},
+                         {"word", stock_gain_word(word_of_all(gains))},
+                         {"rounds_needed", kProvingRounds},
+                         {"words", std::move(list)}};
+  return document.dump();
 }
 
 }  // namespace kiln

@@ -7,6 +7,8 @@
 
 #include "factory/base/text.h"
 #include "factory/cpu/microarchitecture.h"
+#include "factory/record/gpu_code.h"
+#include "registry/select/cpu_code.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 
@@ -200,15 +202,15 @@ std::string format_clause(const JudgedImage& c) {
 
 struct Clause {
   std::string (*failed)(const JudgedImage& c);
-  ClauseSubject about;
+  QueryPart about;
 };
 
 constexpr std::array kQuestionClauses = {
-    Clause{accelerator_clause, ClauseSubject::place},  Clause{application_clause, ClauseSubject::application},
-    Clause{version_clause, ClauseSubject::version},    Clause{build_clause, ClauseSubject::build},
-    Clause{compiler_clause, ClauseSubject::compilers}, Clause{method_clause, ClauseSubject::method},
-    Clause{selector_clause, ClauseSubject::contents},  Clause{asked_target_clause, ClauseSubject::place},
-    Clause{format_clause, ClauseSubject::place}};
+    Clause{accelerator_clause, QueryPart::host},   Clause{application_clause, QueryPart::application},
+    Clause{version_clause, QueryPart::version},    Clause{build_clause, QueryPart::build},
+    Clause{compiler_clause, QueryPart::compilers}, Clause{method_clause, QueryPart::method},
+    Clause{selector_clause, QueryPart::contents},  Clause{asked_target_clause, QueryPart::host},
+    Clause{format_clause, QueryPart::host}};
 
 }  // namespace
 
@@ -217,7 +219,7 @@ std::vector<std::string> graph_compilers_of(const ImageRecord& image) {
   for (const ComponentRecord& component : image.components)
     if (component.kind == "compiler") names.push_back(component.name);
   if (image.selectors.empty()) return names;
-  for (const std::string& name : dsl_words::graph_compilers())
+  for (const std::string& name : dsl_words().graph_compilers)
     if (auto mapped = image.selectors.find(name); mapped != image.selectors.end() && mapped->second == "true")
       names.push_back(name);
   return names;
@@ -289,7 +291,7 @@ Judgement Judge::first_failed(const JudgedImage& c) const {
   return judgement;
 }
 
-bool Judge::suits(ClauseSubject about, const ImageRecord& part) const {
+bool Judge::suits(QueryPart about, const ImageRecord& part) const {
   const JudgedImage c = judged(part);
   return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(),
                      [&](const Clause& clause) { return clause.about != about || clause.failed(c).empty(); });
@@ -298,15 +300,48 @@ bool Judge::suits(ClauseSubject about, const ImageRecord& part) const {
 bool Judge::chooses(const ImageRecord& choice) const {
   const JudgedImage c = judged(choice);
   return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(), [&](const Clause& clause) {
-    return clause.about == ClauseSubject::place || clause.about == ClauseSubject::application ||
+    return clause.about == QueryPart::host || clause.about == QueryPart::application ||
            clause.failed(c).empty();
   });
 }
 
-bool Judge::runs(const ImageRecord& place) const {
-  const JudgedImage c = judged(place);
+bool Judge::runs(const ImageRecord& host) const {
+  const JudgedImage c = judged(host);
   int met = 0;
-  return asked_family_clause(c).empty() && host_clauses(c, met).empty() && suits(ClauseSubject::place, place);
+  return asked_family_clause(c).empty() && host_clauses(c, met).empty() && suits(QueryPart::host, host);
+}
+
+namespace {
+
+bool has_vendor(const HostDescription& host, const std::string& vendor) {
+  return std::any_of(host.accelerators.begin(), host.accelerators.end(),
+                     [&](const auto& text) { return split_accelerator(text).first == vendor; });
+}
+
+}  // namespace
+
+std::string what_it_lacks(const HostDescription& host, const ImageQuery& query,
+                          const Microarchitectures& cpus) {
+  const HostCpu cpu(host, cpus);
+  const std::string family = family_of_type(query.cpu_type);
+  const std::string& own = cpu.microarchitecture().family;
+  if (!family.empty() && family != own && !(query.cpu_type == "power" && own == "ppc64"))
+    return fmt::format("is {}, and the document asks for {}", own, query.cpu_type);
+  if (query.cpu_type == "amd" && !cpu.vendor().empty() && cpu.vendor() != "AuthenticAMD")
+    return fmt::format("has a processor of {}, and the document asks for amd", cpu.vendor());
+  const Microarchitecture* asked = cpus.find(query.cpu);
+  if (asked != nullptr && !cpu.runs(*asked))
+    return fmt::format("runs no code for {}, which the document asks for", query.cpu);
+  if (!query.acc_type.empty() && !has_vendor(host, query.acc_type))
+    return fmt::format("has no {} accelerator, which the document asks for", query.acc_type);
+  if (query.gpu.empty()) return "";
+  auto [vendor, gpu] = asked_gpu(query.gpu);
+  const bool fits = std::any_of(host.accelerators.begin(), host.accelerators.end(),
+                                [&, v = vendor, g = gpu](const auto& text) {
+                                  auto [of, code] = split_accelerator(text);
+                                  return of == v && best_fit({g}, code).runs();
+                                });
+  return fits ? "" : fmt::format("has no {}, which the document asks for", query.gpu);
 }
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "factory/cpu/microarchitecture.h"
+#include "factory/record/host_description.h"
 #include "factory/record/image_record.h"
 #include "registry/select/dsl.h"
 #include "registry/select/host_clauses.h"
@@ -14,7 +15,7 @@
 namespace kiln {
 
 // What a clause of the question looks at.
-enum class ClauseSubject { place, application, version, build, compilers, method, contents };
+enum class QueryPart { host, application, version, build, compilers, method, contents };
 
 struct Judgement {
   int met = 0;                // clauses that held before the first that did not
@@ -32,10 +33,10 @@ class Judge {
   // Throws Error(input) when the query names a microarchitecture that archspec does not know.
   Judge(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus);
   Judgement operator()(const ImageRecord& image) const;
-  // The same, of a part of a record (image_parts.h), without the words: the question's clauses about one
+  // The same, of a part of a record (image_profiles.h), without the words: the question's clauses about one
   // thing; and all clauses about where an image runs, those of the host among them.
-  bool suits(ClauseSubject about, const ImageRecord& part) const;
-  bool runs(const ImageRecord& place) const;
+  bool suits(QueryPart about, const ImageRecord& part) const;
+  bool runs(const ImageRecord& host) const;
   // All that a question chooses by, but for the application.
   bool chooses(const ImageRecord& choice) const;
 
@@ -59,5 +60,13 @@ std::string family_of_type(const std::string& cpu_type);
 // The graph compilers that an image has: components, or, of a mapping that was imported where no recipe named
 // them, selectors.
 std::vector<std::string> graph_compilers_of(const ImageRecord& image);
+
+// Whether a machine can be what a document is about. Pure.
+
+// What the question asks for and the machine surely is not, as the end of a sentence about it ("has no nvidia
+// accelerator, which the document asks for"): the document is meant for another one. "" when there is
+// nothing.
+std::string what_it_lacks(const HostDescription& host, const ImageQuery& query,
+                          const Microarchitectures& cpus);
 
 }  // namespace kiln

@@ -28,7 +28,7 @@ constexpr const char* kAmd = "AuthenticAMD";
 
 // archspec's family and, of `amd`, the vendor: all that a mapping says of the processor.
 void read_cpu_type(const JsonNode& node, ImageRecord& record) {
-  const std::string type = word_of(node, dsl_words::cpu_types(), "cpu_type");
+  const std::string type = word_of(node, dsl_words().cpu_types, "cpu_type");
   record.cpu = family_of_type(type);
   if (type == "amd") record.needs.vendor = kAmd;
 }
@@ -88,7 +88,7 @@ void read_target(const JsonNode& target, ImageRecord& record) {
   target.allow_only({"cpu_type", "acc_type"});
   if (auto cpu = present(target, "cpu_type")) read_cpu_type(*cpu, record);
   auto acc = present(target, "acc_type");
-  std::string type = acc ? word_of(*acc, dsl_words::acc_types(), "acc_type") : "";
+  std::string type = acc ? word_of(*acc, dsl_words().acc_types, "acc_type") : "";
   if (!type.empty() && type != "none") record.accelerators.push_back(type);
 }
 
@@ -102,7 +102,7 @@ void read_selectors(const JsonNode& selectors, const std::vector<std::string>& c
     std::string word = lower_case(key);
     if (word == "version") {
       if (record.version.text().empty()) record.version = version_of(value, numbers);
-    } else if (is_among(compilers, word) || is_among(dsl_words::graph_compilers(), word)) {
+    } else if (is_among(compilers, word) || is_among(dsl_words().graph_compilers, word)) {
       if (flag(value)) record.components.push_back({"compiler", word, {}, "", false});
     } else {
       record.selectors[word] = choice_text(value, numbers);

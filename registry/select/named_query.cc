@@ -17,7 +17,7 @@ std::string named_document(const std::string& application, const std::string& wo
     throw Error(ExitCode::usage, fmt::format("expected an application, found '{}'", application),
                 "such as pytorch, pytorch@2.6 or 'pytorch@>=2.6'; --dsl names a document");
   if (!workload.empty() && !is_name(workload))
-    throw Error(ExitCode::usage, fmt::format("'{}' is no name of a workload", workload));
+    throw Error(ExitCode::usage, fmt::format("invalid workload name '{}'", workload));
   Json framework = Json::object();
   if (!version.empty()) framework["version"] = version;
   Json optimisation = {

@@ -83,18 +83,18 @@ Ranker::Ranker(const ImageQuery& query, const std::optional<KnownHost>& host, co
   cpu_.emplace(asked_, cpus);
 }
 
-CodeFit Ranker::code(const ImageRecord& place) const {
+CodeFit Ranker::code(const ImageRecord& host) const {
   CodeFit fit;
-  const Microarchitecture* target = cpus_->find(place.cpu);
+  const Microarchitecture* target = cpus_->find(host.cpu);
   const HostCpu* cpu = known_ != nullptr ? &known_->cpu() : cpu_ ? &*cpu_ : nullptr;
-  if (query_->acc_type.empty()) fit.accelerators = place.accelerators.size();
+  if (query_->acc_type.empty()) fit.accelerators = host.accelerators.size();
   if (cpu != nullptr)
     fit.cpu = target == nullptr ? CpuFit{} : cpu->fit(*target);
   else if (target != nullptr)
-    fit.cpu_reach = reach(place, *target);
-  fit.gpu = gpu(place, target);
-  if (fit.gpu.level == GpuFit::Level::unnamed) fit.gpu_reach = gpu_reach(place);
-  fit.cuda = cuda(place);
+    fit.cpu_reach = reach(host, *target);
+  fit.gpu = gpu(host, target);
+  if (fit.gpu.level == GpuFit::Level::unnamed) fit.gpu_reach = gpu_reach(host);
+  fit.cuda = cuda(host);
   return fit;
 }
 

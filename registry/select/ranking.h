@@ -98,8 +98,8 @@ Difference difference(const ImageStanding& a, const ImageStanding& b);
 class Ranker {
  public:
   Ranker(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus);
-  // Each takes a record, or the part of one that it is about (image_parts.h).
-  CodeFit code(const ImageRecord& place) const;
+  // Each takes a record, or the part of one that it is about (image_profiles.h).
+  CodeFit code(const ImageRecord& host) const;
   ImageStanding standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed, int doubt) const;
   // ImageStanding::doubt of one that is not stale, by the kinds of machines that it was tested on
   // (test_kinds()).

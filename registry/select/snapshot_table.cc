@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "factory/base/text.h"
-#include "registry/index/image_parts.h"
+#include "registry/index/image_profiles.h"
 
 namespace kiln {
 namespace {
@@ -20,7 +20,7 @@ class Parts {
     if (is_new) parts_.push_back(part);
     return at->second;
   }
-  std::vector<ImageRecord> take() { return std::move(parts_); }
+  std::vector<ImageRecord> parts() && { return std::move(parts_); }
 
  private:
   std::unordered_map<std::string, std::uint32_t> numbers_;
@@ -35,8 +35,8 @@ std::uint32_t number_of(std::map<std::string, std::uint32_t>& numbers, std::vect
 }
 
 // Gives each the number of those that are better.
-template <typename Value, typename Place, typename Order>
-void rank_by(std::vector<std::pair<Value, Place*>>& all, const Order& order, std::uint32_t Place::*rank) {
+template <typename Value, typename Item, typename Order>
+void rank_by(std::vector<std::pair<Value, Item*>>& all, const Order& order, std::uint32_t Item::*rank) {
   std::stable_sort(all.begin(), all.end(),
                    [&](const auto& a, const auto& b) { return std::is_lt(order(a.first, b.first)); });
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -68,14 +68,14 @@ SnapshotTable::SnapshotTable(const std::vector<IndexEntry>& entries) {
     Row row;
   };
   const std::vector<std::uint32_t> order = order_of_names(entries);
-  Parts choices, places;
+  Parts choices, hosts;
   std::vector<Placed> placed;
   placed.reserve(entries.size());
   for (const std::uint32_t number : order) {
     const IndexEntry& entry = entries[number];
     const auto image = static_cast<std::uint32_t>(images_.size());
     images_.push_back({entry.image.name(), entry.image.code, entry.image.manifest});
-    Row row{places.number(place_part(entry.image)),
+    Row row{hosts.number(host_profile(entry.image)),
             image,
             kNone,
             entry.stale,
@@ -87,10 +87,10 @@ SnapshotTable::SnapshotTable(const std::vector<IndexEntry>& entries) {
       kept.image.accelerators = entry.image.accelerators;
       kept.measurements = entry.measurements;
     }
-    placed.push_back({lower_case(entry.image.application), choices.number(choice_part(entry.image)), row});
+    placed.push_back({lower_case(entry.image.application), choices.number(choice_profile(entry.image)), row});
   }
-  places_ = places.take();
-  const std::vector<ImageRecord> parts = choices.take();
+  hosts_ = std::move(hosts).parts();
+  const std::vector<ImageRecord> parts = std::move(choices).parts();
   std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
     return std::tie(a.application, a.choice) < std::tie(b.application, b.choice);
   });
@@ -135,7 +135,7 @@ void SnapshotTable::rank_versions() {
   for (Choice& choice : choices_) choice.version_rank = ranks[choice.version];
 }
 
-SnapshotLookup::SnapshotLookup(const SnapshotTable& table, Host host, const Microarchitectures& cpus)
+TableSelector::TableSelector(const SnapshotTable& table, Host host, const Microarchitectures& cpus)
     : table_(&table),
       host_(std::move(host)),
       cpus_(&cpus),
@@ -149,39 +149,39 @@ SnapshotLookup::SnapshotLookup(const SnapshotTable& table, Host host, const Micr
     doubts_.push_back(ranker.doubt(choice.part, choice.part.tests));
 }
 
-const SnapshotLookup::Places& SnapshotLookup::places_for(const ImageQuery& query, const Judge& judge) {
+const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, const Judge& judge) {
   constexpr std::size_t kMost = 256;  // questions that ask something else of the place
   std::string words = query.opt_build.value_or(false) ? "1" : "0";
   for (const std::string* word : {&query.cpu_type, &query.acc_type, &query.cpu, &query.gpu, &query.format})
     (words += *word) += '\n';
-  if (auto known = places_.find(words); known != places_.end()) return known->second;
-  if (places_.size() >= kMost) places_.clear();
+  if (auto known = fits_.find(words); known != fits_.end()) return known->second;
+  if (fits_.size() >= kMost) fits_.clear();
   const Ranker ranker(query, known_, *cpus_);
-  Places places(table_->places_.size());
-  std::vector<std::pair<ImageStanding, Place*>> order;
-  std::vector<std::pair<CudaFit, Place*>> cudas;
+  HostFits fits(table_->hosts_.size());
+  std::vector<std::pair<ImageStanding, HostFit*>> order;
+  std::vector<std::pair<CudaFit, HostFit*>> cudas;
   const Version none;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    places[i].runs = judge.runs(table_->places_[i]);
-    if (!places[i].runs) continue;
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    fits[i].runs = judge.runs(table_->hosts_[i]);
+    if (!fits[i].runs) continue;
     ImageStanding standing;
-    const CodeFit code = ranker.code(table_->places_[i]);
-    places[i].by_ptx = ranker.by_ptx(code);
+    const CodeFit code = ranker.code(table_->hosts_[i]);
+    fits[i].by_ptx = ranker.by_ptx(code);
     standing.code = code;
     standing.code.cuda = {};
     standing.version = &none;
-    order.emplace_back(standing, &places[i]);
-    cudas.emplace_back(code.cuda, &places[i]);
+    order.emplace_back(standing, &fits[i]);
+    cudas.emplace_back(code.cuda, &fits[i]);
   }
   rank_by(
       order, [](const ImageStanding& a, const ImageStanding& b) { return difference(a, b).order; },
-      &Place::rank);
+      &HostFit::rank);
   rank_by(
-      cudas, [](const CudaFit& a, const CudaFit& b) { return a <=> b; }, &Place::cuda_rank);
-  return places_.emplace(std::move(words), std::move(places)).first->second;
+      cudas, [](const CudaFit& a, const CudaFit& b) { return a <=> b; }, &HostFit::cuda_rank);
+  return fits_.emplace(std::move(words), std::move(fits)).first->second;
 }
 
-void SnapshotLookup::contend(const ImageQuery& query, const Judge& judge, const Places& places) {
+void TableSelector::contend(const ImageQuery& query, const Judge& judge, const HostFits& fits) {
   contenders_.clear();
   auto application = table_->applications_.find(lower_case(query.application));
   if (application == table_->applications_.end()) return;
@@ -189,28 +189,27 @@ void SnapshotLookup::contend(const ImageQuery& query, const Judge& judge, const 
   const Ranker ranker(query, known_, *cpus_);
   enum : char { unknown, yes, no };
   std::vector<char> versions(table_->versions_.size()), compilers(table_->compilers_.size());
-  auto once = [&](char& known, ClauseSubject about, const ImageRecord& part) {
+  auto once = [&](char& known, QueryPart about, const ImageRecord& part) {
     if (known == unknown) known = judge.suits(about, part) ? yes : no;
     return known == yes;
   };
   for (std::uint32_t i = application->second.first; i < application->second.end; ++i) {
     const SnapshotTable::Choice& choice = table_->choices_[i];
-    if (!once(compilers[choice.compilers], ClauseSubject::compilers, table_->compilers_[choice.compilers]))
+    if (!once(compilers[choice.compilers], QueryPart::compilers, table_->compilers_[choice.compilers]))
       continue;
-    if (by_version &&
-        !once(versions[choice.version], ClauseSubject::version, table_->versions_[choice.version]))
+    if (by_version && !once(versions[choice.version], QueryPart::version, table_->versions_[choice.version]))
       continue;
     if (!judge.chooses(choice.part)) continue;
     const std::size_t unasked = ranker.unasked(choice.part).size();
     for (std::uint32_t number = choice.first; number < choice.end; ++number) {
       const SnapshotTable::Row& row = table_->rows_[number];
-      if (row.retired || (row.failing && !query.allow_failing) || !places[row.place].runs) continue;
+      if (row.retired || (row.failing && !query.allow_failing) || !fits[row.host].runs) continue;
       contenders_.push_back({&row, &choice, unasked});
     }
   }
 }
 
-std::map<const SnapshotTable::Row*, Speed> SnapshotLookup::speeds(const ImageQuery& query) const {
+std::map<const SnapshotTable::Row*, Speed> TableSelector::speeds(const ImageQuery& query) const {
   std::map<const SnapshotTable::Row*, Speed> speeds;
   std::vector<const IndexEntry*> entries;
   std::map<const IndexEntry*, const SnapshotTable::Row*> rows;
@@ -226,10 +225,10 @@ std::map<const SnapshotTable::Row*, Speed> SnapshotLookup::speeds(const ImageQue
   return speeds;
 }
 
-const SnapshotTable::Image* SnapshotLookup::best(const ImageQuery& query) {
+const SnapshotTable::Image* TableSelector::best(const ImageQuery& query) {
   const Judge judge(query, known_, *cpus_);
-  const Places& places = places_for(query, judge);
-  contend(query, judge, places);
+  const HostFits& fits = fits_for(query, judge);
+  contend(query, judge, fits);
   if (contenders_.empty()) return nullptr;
   const auto measured = speeds(query);
   const bool any_release = query.version.names_pre_release();
@@ -243,10 +242,10 @@ const SnapshotTable::Image* SnapshotLookup::best(const ImageQuery& query) {
     auto speed = measured.empty() ? measured.end() : measured.find(row);
     const bool has_speed = speed != measured.end();
     return Key(!any_release && choice->pre_release, ranker.gain(has_speed ? speed->second.measured : nullptr),
-               !has_speed, has_speed ? speed->second.speed_class : 0, places[row->place].by_ptx,
-               wants_optimised && !choice->part.optimised, places[row->place].rank, choice->version_rank,
+               !has_speed, has_speed ? speed->second.speed_class : 0, fits[row->host].by_ptx,
+               wants_optimised && !choice->part.optimised, fits[row->host].rank, choice->version_rank,
                row->stale ? kDoubtful : doubts_[choice - table_->choices_.data()], unasked,
-               places[row->place].cuda_rank, row->image);
+               fits[row->host].cuda_rank, row->image);
   };
   if (query.strict_gains && wants_optimised)
     std::erase_if(contenders_, [&](const Contender& contender) {

@@ -28,9 +28,9 @@ class SnapshotTable {
   std::size_t size() const { return images_.size(); }
 
  private:
-  friend class SnapshotLookup;
+  friend class TableSelector;
   struct Row {
-    std::uint32_t place;
+    std::uint32_t host;   // profile
     std::uint32_t image;  // by name, code and manifest: the lower is the better
     std::uint32_t measured;
     bool stale, failing, retired;
@@ -54,35 +54,35 @@ class SnapshotTable {
   std::vector<Row> rows_;                                // by choice
   std::vector<Choice> choices_;                          // by application
   std::unordered_map<std::string, Range> applications_;  // of choices; in lower case
-  std::vector<ImageRecord> places_, versions_, compilers_;
+  std::vector<ImageRecord> hosts_, versions_, compilers_;
   std::map<std::string, std::uint32_t> version_numbers_, compiler_numbers_;
   std::deque<IndexEntry> measured_;  // accelerators and measurements
 };
 
 // One host's questions. The arguments outlive it; one thread at a time.
-class SnapshotLookup {
+class TableSelector {
  public:
-  SnapshotLookup(const SnapshotTable& table, Host host, const Microarchitectures& cpus);
+  TableSelector(const SnapshotTable& table, Host host, const Microarchitectures& cpus);
   // nullptr: none qualifies. Throws as select_image() does.
   const SnapshotTable::Image* best(const ImageQuery& query);
 
  private:
-  struct Place {
+  struct HostFit {
     bool runs = false;
     bool by_ptx = false;
     std::uint32_t rank = 0;       // of its code: the lower is the better
     std::uint32_t cuda_rank = 0;  // of its CUDA, likewise
   };
-  using Places = std::vector<Place>;
+  using HostFits = std::vector<HostFit>;
   struct Contender {
     const SnapshotTable::Row* row;
     const SnapshotTable::Choice* choice;
     std::size_t unasked;  // components
   };
 
-  // The same for all questions that ask the same of the place.
-  const Places& places_for(const ImageQuery& query, const Judge& judge);
-  void contend(const ImageQuery& query, const Judge& judge, const Places& places);
+  // The same for all questions that ask the same of the host.
+  const HostFits& fits_for(const ImageQuery& query, const Judge& judge);
+  void contend(const ImageQuery& query, const Judge& judge, const HostFits& fits);
   std::map<const SnapshotTable::Row*, Speed> speeds(const ImageQuery& query) const;
 
   const SnapshotTable* table_;
@@ -91,7 +91,7 @@ class SnapshotLookup {
   std::optional<KnownHost> known_;
   std::vector<bool> near_;   // of measured_: taken where it compares
   std::vector<int> doubts_;  // of choices_: Ranker::doubt()
-  std::unordered_map<std::string, Places> places_;
+  std::unordered_map<std::string, HostFits> fits_;
   std::vector<Contender> contenders_;
 };
 

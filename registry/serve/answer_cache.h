@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "registry/answer/chooser.h"
-#include "registry/serve/verb.h"
+#include "registry/serve/endpoint.h"
 
 namespace kiln {
 
@@ -26,23 +26,23 @@ class AnswerCache {
   };
   explicit AnswerCache(Limits limits) : limits_(limits) {}
 
-  std::optional<VerbAnswer> find(const IndexIdentity& index, const std::string& request);
-  void put(const IndexIdentity& index, const std::string& request, const VerbAnswer& answer);
+  std::optional<EndpointAnswer> find(const IndexIdentity& index, const std::string& request);
+  void put(const IndexIdentity& index, const std::string& request, const EndpointAnswer& answer);
   void clear();
   std::size_t bytes();
 
  private:
   struct Kept {
-    Kept(const std::string& asked, const VerbAnswer& given, std::chrono::steady_clock::time_point now)
+    Kept(const std::string& asked, const EndpointAnswer& given, std::chrono::steady_clock::time_point now)
         : request(asked), answer(given), made(now) {}
     std::string request;
-    VerbAnswer answer;
+    EndpointAnswer answer;
     std::chrono::steady_clock::time_point made;
     std::atomic<bool> used{false};  // since room was last made
     std::size_t bytes() const { return request.size() + answer.response.body.size() + 512; }
   };
-  using Place = std::list<Kept>::iterator;
-  void drop(Place place);
+  using Entry = std::list<Kept>::iterator;
+  void drop(Entry entry);
   void drop_all();
   void make_room();
 
@@ -50,7 +50,7 @@ class AnswerCache {
   std::shared_mutex lock_;  // many find at once
   IndexIdentity index_;
   std::list<Kept> kept_;  // the last one that came, or that was spared, comes first
-  std::unordered_map<std::string_view, Place> places_;
+  std::unordered_map<std::string_view, Entry> entries_;
   std::size_t bytes_ = 0;
 };
 

@@ -19,14 +19,7 @@ std::string key_of(const Demand& demand) {
 
 void DemandBatch::add(const Demand& demand) {
   const std::string key = key_of(demand);
-  {
-    const std::shared_lock held(lock_);
-    if (const auto found = waiting_.find(key); found != waiting_.end()) {
-      found->second.count += demand.count;
-      return;
-    }
-  }
-  const std::unique_lock alone(lock_);
+  const std::lock_guard held(lock_);
   if (const auto found = waiting_.find(key); found != waiting_.end())
     found->second.count += demand.count;
   else if (waiting_.size() < kMostKept)
@@ -34,14 +27,12 @@ void DemandBatch::add(const Demand& demand) {
 }
 
 void DemandBatch::write(const std::filesystem::path& state, const std::string& day) {
-  std::map<std::string, Waiting> written;
+  std::map<std::string, Demand> written;
   {
-    const std::unique_lock alone(lock_);
+    const std::lock_guard held(lock_);
     written.swap(waiting_);
   }
-  for (auto& [key, waiting] : written) {
-    Demand& demand = waiting.demand;
-    demand.count = waiting.count;
+  for (auto& [key, demand] : written) {
     demand.last = day;
     // A question that is too long to be kept has no line: that is not tried again.
     if (!record_demand(state, demand) && !demand_line(demand).empty()) add(demand);
@@ -49,7 +40,7 @@ void DemandBatch::write(const std::filesystem::path& state, const std::string& d
 }
 
 std::size_t DemandBatch::size() {
-  const std::shared_lock held(lock_);
+  const std::lock_guard held(lock_);
   return waiting_.size();
 }
 

@@ -1,11 +1,10 @@
 // What was asked, counted in memory and written together: an answer waits for no disk.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <shared_mutex>
+#include <mutex>
 #include <string>
 
 #include "registry/select/demand.h"
@@ -23,14 +22,8 @@ class DemandBatch {
   std::size_t size();  // questions that are not written yet
 
  private:
-  struct Waiting {
-    explicit Waiting(const Demand& what) : demand(what), count(what.count) {}
-    Demand demand;
-    std::atomic<std::uint64_t>
-        count;  // in place of the demand's own: what is asked often is counted together
-  };
-  std::shared_mutex lock_;
-  std::map<std::string, Waiting> waiting_;
+  std::mutex lock_;
+  std::map<std::string, Demand> waiting_;
 };
 
 }  // namespace kiln

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <shared_mutex>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,8 +36,8 @@ class ServeMetrics {
   static constexpr std::array<double, 9> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01,
                                                     0.025,  0.05,  0.25,   1.0};  // seconds
   using Count = std::atomic<std::uint64_t>;
-  std::shared_mutex lock_;  // of the map; what is in it is counted by many at once
-  std::map<std::pair<std::string_view, int>, Count> requests_;
+  std::mutex lock_;  // of the map
+  std::map<std::pair<std::string_view, int>, std::uint64_t> requests_;
   std::array<Count, kBounds.size() + 1> times_{};
   Count microseconds_{0};
   Count hits_{0}, misses_{0}, wrong_tokens_{0};

@@ -6,61 +6,58 @@
 #include <array>
 
 #include "factory/base/text.h"
-#include "registry/serve/verbs.h"
+#include "registry/serve/endpoint.h"
 
 namespace kiln {
 namespace {
 
-constexpr std::string_view kSelectParameters = "host format snapshot limit allow_failing lenient";
+// The index and the request alone decide these answers.
+constexpr Route own(std::string_view method, std::string_view path, std::string_view name, Endpoint endpoint,
+                    std::string_view parameters = {}, bool whole = false) {
+  return {method, path, name, endpoint, parameters, true, false, ErrorStyle::own, whole};
+}
+constexpr Route peer(std::string_view method, std::string_view path, std::string_view name, Endpoint endpoint,
+                     bool whole = false) {
+  return {method, path, name, endpoint, {}, true, false, ErrorStyle::peer, whole};
+}
+constexpr Route peer_write(std::string_view method, std::string_view path, std::string_view name,
+                           Endpoint endpoint) {
+  return {method, path, name, endpoint, {}, false, true, ErrorStyle::peer};
+}
 
-constexpr std::string_view kJobParameters =
-    "host infrastructure scheduler runtime snapshot allow_failing lenient";
-
+constexpr bool kWhole = true;
 constexpr std::array kRoutes = {
-    Route{"POST", "/v1/select", "select", answer_select,
-          "host format snapshot limit allow_failing lenient explain", true},
-    Route{"POST", "/v1/explain", "explain", answer_explain, kSelectParameters, true},
-    Route{"POST", "/v1/job", "job", answer_job_script, kJobParameters, true},
-    Route{"GET", "/v1/images", "images", answer_images, "match snapshot limit offset", true, false,
-          ErrorStyle::own, true},
-    Route{"GET", "/v1/images/{repository}/{tag}", "image", answer_image, "snapshot", true, false,
-          ErrorStyle::own, true},
-    Route{"GET", "/v1/snapshots", "snapshots", answer_snapshots, "", true},
+    own("POST", "/v1/select", "select", answer_select,
+        "host format snapshot limit allow_failing lenient explain"),
+    own("POST", "/v1/explain", "explain", answer_explain, "host format snapshot limit allow_failing lenient"),
+    own("POST", "/v1/job", "job", answer_job_script,
+        "host infrastructure scheduler runtime snapshot allow_failing lenient"),
+    own("GET", "/v1/images", "images", answer_images, "match snapshot limit offset", kWhole),
+    own("GET", "/v1/images/{repository}/{tag}", "image", answer_image, "snapshot", kWhole),
+    own("GET", "/v1/snapshots", "snapshots", answer_snapshots),
     Route{"GET", "/v1/demand", "demand", answer_demand, "unmet limit"},
     Route{"GET", "/healthz", "healthz", answer_health},
     Route{"GET", "/metrics", "metrics", nullptr},
     Route{"GET", "/openapi.json", "openapi", answer_openapi},
-    Route{"POST", "/get_image", "get_image", answer_get_image, "", true, false, ErrorStyle::peer},
-    Route{"GET", "/container_mappings", "container_mappings", answer_mappings, "", true, false,
-          ErrorStyle::peer, true},
-    Route{"POST", "/container_mappings", "new_container_mapping", answer_new_mapping, "", false, true,
-          ErrorStyle::peer},
-    Route{"GET", "/container_mappings/{opt_dsl_code}", "container_mapping", answer_mapping, "", true, false,
-          ErrorStyle::peer, true},
-    Route{"POST", "/optimise", "optimise", answer_optimise, "", true, false, ErrorStyle::peer},
-    Route{"POST", "/get_build", "get_build", answer_get_build, "", true, false, ErrorStyle::peer},
-    Route{"POST", "/get_optimisation", "get_optimisation", answer_get_optimisation, "", true, false,
-          ErrorStyle::peer},
-    Route{"GET", "/infrastructures", "infrastructures", answer_infrastructures, "", true, false,
-          ErrorStyle::peer},
-    Route{"POST", "/infrastructures", "new_infrastructure", answer_new_infrastructure, "", false, true,
-          ErrorStyle::peer},
-    Route{"GET", "/infrastructures/{id}", "infrastructure", answer_infrastructure, "", true, false,
-          ErrorStyle::peer},
-    Route{"DELETE", "/infrastructures/{id}", "no_infrastructure", answer_no_infrastructure, "", false, true,
-          ErrorStyle::peer},
-    Route{"GET", "/scripts", "scripts", answer_scripts, "", true, false, ErrorStyle::peer},
-    Route{"POST", "/scripts", "new_script", answer_new_script, "", false, true, ErrorStyle::peer},
-    Route{"GET", "/scripts/{id}", "script", answer_script, "", true, false, ErrorStyle::peer},
-    Route{"DELETE", "/scripts/{id}", "no_script", answer_no_script, "", false, true, ErrorStyle::peer},
-    Route{"GET", "/scaling_models", "scaling_models", answer_scaling_models, "", true, false,
-          ErrorStyle::peer},
-    Route{"POST", "/scaling_models", "new_scaling_model", answer_new_scaling_model, "", false, true,
-          ErrorStyle::peer},
-    Route{"GET", "/scaling_models/{id}", "scaling_model", answer_scaling_model, "", true, false,
-          ErrorStyle::peer},
-    Route{"DELETE", "/scaling_models/{id}", "no_scaling_model", answer_no_scaling_model, "", false, true,
-          ErrorStyle::peer},
+    peer("POST", "/get_image", "get_image", answer_get_image),
+    peer("GET", "/container_mappings", "container_mappings", answer_mappings, kWhole),
+    peer_write("POST", "/container_mappings", "new_container_mapping", answer_new_mapping),
+    peer("GET", "/container_mappings/{opt_dsl_code}", "container_mapping", answer_mapping, kWhole),
+    peer("POST", "/optimise", "optimise", answer_optimise),
+    peer("POST", "/get_build", "get_build", answer_get_build),
+    peer("POST", "/get_optimisation", "get_optimisation", answer_get_optimisation),
+    peer("GET", "/infrastructures", "infrastructures", answer_site_documents),
+    peer_write("POST", "/infrastructures", "new_infrastructure", answer_new_site_document),
+    peer("GET", "/infrastructures/{id}", "infrastructure", answer_site_document),
+    peer_write("DELETE", "/infrastructures/{id}", "no_infrastructure", answer_no_site_document),
+    peer("GET", "/scripts", "scripts", answer_site_documents),
+    peer_write("POST", "/scripts", "new_script", answer_new_site_document),
+    peer("GET", "/scripts/{id}", "script", answer_site_document),
+    peer_write("DELETE", "/scripts/{id}", "no_script", answer_no_site_document),
+    peer("GET", "/scaling_models", "scaling_models", answer_site_documents),
+    peer_write("POST", "/scaling_models", "new_scaling_model", answer_new_site_document),
+    peer("GET", "/scaling_models/{id}", "scaling_model", answer_site_document),
+    peer_write("DELETE", "/scaling_models/{id}", "no_scaling_model", answer_no_site_document),
 };
 
 // For people, and so in no /openapi.json.
@@ -69,7 +66,7 @@ constexpr Route kPageRoute{"GET", "", "page", answer_page};
 bool is_name(std::string_view segment) { return segment.starts_with('{'); }
 
 // Without the first segment of a path, and that.
-std::string_view take_segment(std::string_view& path) {
+std::string_view next_segment(std::string_view& path) {
   path.remove_prefix(1);
   const std::string_view segment = path.substr(0, path.find('/'));
   path.remove_prefix(segment.size());
@@ -80,7 +77,7 @@ bool match(std::string_view path, const std::vector<std::string>& segments, std:
   names.clear();
   for (const std::string& segment : segments) {
     if (path.empty()) return false;
-    const std::string_view wanted = take_segment(path);
+    const std::string_view wanted = next_segment(path);
     if (is_name(wanted))
       names.push_back(segment);
     else if (wanted != segment)

@@ -1,4 +1,4 @@
-// Which verb a request is for.
+// Finds the endpoint of a request.
 #pragma once
 
 #include <span>
@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "registry/serve/endpoint.h"
 #include "registry/serve/error_response.h"
-#include "registry/serve/verb.h"
 
 namespace kiln {
 
@@ -15,7 +15,7 @@ struct Route {
   std::string_view method;
   std::string_view path;          // "/v1/images/{repository}/{tag}"
   std::string_view name;          // of metrics: "image"
-  Verb verb = nullptr;            // nullptr: the service's own, which needs more than verbs have
+  Endpoint endpoint = nullptr;    // nullptr: the service's own, which needs more than endpoints have
   std::string_view parameters{};  // of the query: "limit snapshot"; others are refused
   bool cached = false;            // the answer is that of the index and the request alone
   bool writes = false;            // needs a token

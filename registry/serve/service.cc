@@ -105,7 +105,7 @@ std::string Service::today() const { return rfc3339(clock_.unix_seconds()).subst
 
 void Service::write_demand() {
   const auto unchanged = together();
-  demand_.write(held_->chooser.places().state, today());
+  demand_.write(held_->chooser.paths().state, today());
 }
 
 HttpResponse Service::answer(const ReceivedRequest& request) {
@@ -137,13 +137,13 @@ HttpResponse Service::routed(const ReceivedRequest& request, const RouteMatch& m
     return response;
   }
   if (match.route->method == "POST" && !is_json(request.header("content-type")))
-    return plain_error(415, "the body is JSON or nothing", "Content-Type: application/json", match.style);
+    return plain_error(415, "the body must be JSON", "Content-Type: application/json", match.style);
   if (is_coded(request)) return refuse_coding(request, match.style);
   check_parameters(*match.route, request);
   if (match.route->writes)
     if (auto refused = refuse_writer(request)) return *std::move(refused);
-  if (match.route->verb == nullptr) return metrics_response();
-  return match.route->cached ? from_index(request, match) : from_verb(request, match);
+  if (match.route->endpoint == nullptr) return metrics_response();
+  return match.route->cached ? from_index(request, match) : from_endpoint(request, match);
 }
 
 std::optional<HttpResponse> Service::refuse_writer(const ReceivedRequest& request) {
@@ -151,7 +151,7 @@ std::optional<HttpResponse> Service::refuse_writer(const ReceivedRequest& reques
   const bool is_bearer = lower_case(sent.substr(0, kBearer.size())) == kBearer;
   if (is_bearer && held_->tokens.knows(trimmed(sent.substr(kBearer.size())))) return std::nullopt;
   HttpResponse response =
-      plain_error(401, sent.empty() ? "to write takes a token" : "the token is none of ours",
+      plain_error(401, sent.empty() ? "writing requires a token" : "unknown token",
                   "Authorization: Bearer …; `kiln serve token` makes one", ErrorStyle::peer);
   if (!sent.empty()) {
     metrics_.count_wrong_token();
@@ -181,18 +181,18 @@ HttpResponse Service::metrics_response() {
   return {200, metrics_.text(gauges) + more, "text/plain; version=0.0.4; charset=utf-8"};
 }
 
-VerbAnswer Service::made(const ReceivedRequest& request, const RouteMatch& match) {
-  const VerbCall call{request, match.names, today()};
-  const VerbPlace place{held_->chooser, demand_, write_, pages_, held_->site, write_site_};
+EndpointAnswer Service::made(const ReceivedRequest& request, const RouteMatch& match) {
+  const EndpointCall call{request, match.names, today()};
+  const EndpointContext context{held_->chooser, demand_, write_, pages_, held_->site, write_site_};
   try {
-    return match.route->verb(call, place);
+    return match.route->endpoint(call, context);
   } catch (const std::exception& exception) {
     return {error_response(unexpected_error(exception), match.style)};
   }
 }
 
-HttpResponse Service::from_verb(const ReceivedRequest& request, const RouteMatch& match) {
-  VerbAnswer answer = made(request, match);
+HttpResponse Service::from_endpoint(const ReceivedRequest& request, const RouteMatch& match) {
+  EndpointAnswer answer = made(request, match);
   if (match.route->writes) {  // whoever wrote sees it
     const std::lock_guard held(tag_lock_);
     glanced_ = -1;
@@ -227,7 +227,7 @@ Service::Tag Service::current_tag() {
 
 HttpResponse Service::from_index(const ReceivedRequest& request, const RouteMatch& match) {
   Tag tag = current_tag();
-  VerbAnswer answer = kept_or_made(request, match, tag);
+  EndpointAnswer answer = kept_or_made(request, match, tag);
   if (answer.demand) demand_.add(*answer.demand);
   HttpResponse& response = answer.response;
   response.headers.reserve(response.headers.size() + 4);
@@ -244,26 +244,27 @@ HttpResponse Service::from_index(const ReceivedRequest& request, const RouteMatc
 }
 
 // Several at once would take the memory of several, and all threads from those who ask for less.
-VerbAnswer Service::made_alone(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag,
-                               const std::string& key) {
+EndpointAnswer Service::made_alone(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag,
+                                   const std::string& key) {
   const std::unique_lock alone(whole_, kWholePatience);
   if (!alone.owns_lock()) {
-    HttpResponse busy = plain_error(503, "others read the whole index already", "", match.style);
+    HttpResponse busy = plain_error(503, "another request reads the whole index", "", match.style);
     busy.headers.emplace_back("Retry-After", "1");
     return {std::move(busy)};
   }
   if (auto kept = cache_.find(tag.index, key)) return *std::move(kept);  // made while we waited
-  VerbAnswer answer = made(request, match);
+  EndpointAnswer answer = made(request, match);
   ::malloc_trim(0);
   return answer;
 }
 
-VerbAnswer Service::kept_or_made(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag) {
+EndpointAnswer Service::kept_or_made(const ReceivedRequest& request, const RouteMatch& match,
+                                     const Tag& tag) {
   const std::string key = cache_key(request);
   auto kept = cache_.find(tag.index, key);
   metrics_.count_cache(kept.has_value());
   if (kept) return *std::move(kept);
-  VerbAnswer answer = match.route->whole ? made_alone(request, match, tag, key) : made(request, match);
+  EndpointAnswer answer = match.route->whole ? made_alone(request, match, tag, key) : made(request, match);
   if (may_be_kept(answer.response.status)) cache_.put(tag.index, key, answer);
   return answer;
 }

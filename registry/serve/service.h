@@ -1,5 +1,5 @@
-// The server without its sockets: a request in, a response out. What is around every verb is here: who may
-// write, what is kept of answers, how errors look, what is counted.
+// The server without its sockets: a request in, a response out. What is common to all endpoints is here: who
+// may write, what is kept of answers, how errors look, what is counted.
 #pragma once
 
 #include <atomic>
@@ -12,16 +12,16 @@
 #include "factory/base/effects.h"
 #include "registry/serve/answer_cache.h"
 #include "registry/serve/demand_batch.h"
+#include "registry/serve/endpoint.h"
 #include "registry/serve/metrics.h"
 #include "registry/serve/routes.h"
-#include "registry/serve/site_copy.h"
 #include "registry/serve/tokens.h"
 
 namespace kiln {
 
 // What a site may change while it is served.
 struct ServeSettings {
-  ChooserPlaces places;
+  ChooserPaths paths;
   TokenBook tokens{};                // none: nobody writes
   std::vector<SiteDocument> site{};  // of the site's files
 };
@@ -48,7 +48,7 @@ class Service {
  private:
   struct Held {  // what settings are made into
     explicit Held(ServeSettings settings)
-        : chooser(std::move(settings.places)),
+        : chooser(std::move(settings.paths)),
           tokens(std::move(settings.tokens)),
           site(std::move(settings.site)) {}
     ImageChooser chooser;
@@ -62,12 +62,12 @@ class Service {
   };
   std::shared_lock<std::shared_mutex> together();
   HttpResponse routed(const ReceivedRequest& request, const RouteMatch& match);
-  HttpResponse from_verb(const ReceivedRequest& request, const RouteMatch& match);
+  HttpResponse from_endpoint(const ReceivedRequest& request, const RouteMatch& match);
   HttpResponse from_index(const ReceivedRequest& request, const RouteMatch& match);
-  VerbAnswer kept_or_made(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag);
-  VerbAnswer made_alone(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag,
-                        const std::string& key);
-  VerbAnswer made(const ReceivedRequest& request, const RouteMatch& match);
+  EndpointAnswer kept_or_made(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag);
+  EndpointAnswer made_alone(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag,
+                            const std::string& key);
+  EndpointAnswer made(const ReceivedRequest& request, const RouteMatch& match);
   HttpResponse metrics_response();
   std::optional<HttpResponse> refuse_writer(const ReceivedRequest& request);
   Tag current_tag();

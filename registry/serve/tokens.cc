@@ -53,8 +53,8 @@ TokenBook TokenBook::read(const FileSystem& files, const fs::path& file) {
                 fmt::format("`kiln serve token --tokens {}` makes it with a first token", file.string()));
   struct stat found {};
   if (::stat(file.c_str(), &found) == 0 && (found.st_mode & S_IWOTH) != 0)
-    throw Error(ExitCode::input, fmt::format("anybody may write {}, and so add tokens", file.string()),
-                "chmod o-w takes that away");
+    throw Error(ExitCode::input, fmt::format("every user may write {}, and so add tokens", file.string()),
+                fmt::format("run chmod o-w {}", file.string()));
   return parse(*text, file.string());
 }
 
@@ -79,12 +79,12 @@ bool TokenBook::knows(std::string_view token) const {
 
 NewToken make_token(const std::string& name) {
   if (!is_token_name(name))
-    throw Error(ExitCode::usage, fmt::format("'{}' is no name for a token", name),
+    throw Error(ExitCode::usage, fmt::format("invalid token name '{}'", name),
                 "letters, digits and . _ - @, at most 64");
   Sha256 secret{};
   static_assert(sizeof secret == kSecretBytes);
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
-    throw Error(ExitCode::store, "the system gives no randomness");
+    throw Error(ExitCode::store, "the system returned no random bytes");
   NewToken made{std::string(kBegin) + hex_of(secret), ""};
   made.line = fmt::format("{}{} {}\n", kScheme, Digest::of(made.token).hex(), name);
   return made;

@@ -103,7 +103,7 @@ wrong() { # wrong STATUS FROM TO WORDS
   holds "$err" "$4"
   [ ! -e none.sh ] || fail 'a script was written'
 }
-wrong 3 '12:00:00' '25:61:00' "wrong.json:5:26: error: '25:61:00' has 61 where at most 59 may be (at /job/job_options/wall_time_limit)"
+wrong 3 '12:00:00' '25:61:00' "wrong.json:5:26: error: '25:61:00' has 61 minutes or seconds; the maximum is 59 (at /job/job_options/wall_time_limit)"
 wrong 3 '"job_name"' '"job_nmae"' "unknown key 'job_nmae'"
 wrong 4 '"2.1"' '"2.9"' 'no image matches'
 expect 3 job "$dsl/tf_snow.json" --infrastructure none

@@ -22,7 +22,7 @@ expect 3 "$KILN" scale --network mine.json
 holds "$err" '"seconds" in its file'
 sed -i 's/"pool"/"attention"/' mine.json
 expect 3 "$KILN" scale --network mine.json
-holds "$err" "mine.json:2:77: error: 'attention' is no type of a layer (at /layers/1/type)"
+holds "$err" "mine.json:2:77: error: unknown layer type 'attention' (at /layers/1/type)"
 expect 3 "$KILN" scale --network no.json
 
 # 2. The picture is an SVG that a parser of XML reads.

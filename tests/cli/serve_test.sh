@@ -176,7 +176,7 @@ PY
 
 # 10. What cannot be is said.
 expect 2 "$KILN" --state state serve --listen localhost:80
-holds "$err" "'localhost:80' is no address to listen on"
+holds "$err" "invalid listen address 'localhost:80'"
 expect 3 "$KILN" --state state serve --tokens none
 holds "$err" "there is no file 'none'"
 expect 2 "$KILN" serve token --tokens tokens --name 'a b'

@@ -146,7 +146,7 @@ TEST(Collect, WhatAMappingOrAnUnknownJournalNamesStays) {
   };
   Index::open(small.state.root(), Index::Mode::write)
       .import_mappings(
-          [&](const Index::TakeMapping& take) {
+          [&](const Index::AddMapping& take) {
             take(mapping("a", "oci:" + (small.state.root() / by_path.layout).string()));
             take(mapping("b", "docker://registry/hello@" + by_digest.manifest.text()));
           },

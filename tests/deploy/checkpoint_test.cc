@@ -1,9 +1,8 @@
 // Intervals of checkpoints, against published figures.
-#include "registry/deploy/checkpoint.h"
-
 #include <cmath>
 
 #include "deploy/deploy_samples.h"
+#include "registry/deploy/job_values.h"
 
 namespace kiln {
 namespace {
@@ -68,7 +67,7 @@ TEST(CheckpointInterval, WhatContradictsItselfIsRefused) {
       {R"(, "failure_rate": 1)", "the time that a checkpoint takes"},
       {R"(, "failure_rate": 1, "size": "1G")", "the time that a checkpoint takes"},
       {R"(, "failure_rate": 1, "write_time": 1, "size": "1G")", "all three are too many"},
-      {R"(, "failure_rate": 1, "interval": 60, "write_time": 1)", "'interval' is there, too"},
+      {R"(, "failure_rate": 1, "interval": 60, "write_time": 1)", "'interval' is given as well"},
       {R"(, "failure_rate": 1, "size": "1", "bandwidth": "1G")", "(at /job/application/checkpoint/size)"},
       {R"(, "write_time": 1)", "'write_time' without 'failure_rate'"},
       {R"(, "failure_rte": 1)", "did you mean 'failure_rate'?"}};

@@ -37,7 +37,8 @@ TEST(CommandWords, AShellsOwnWordsAreRefused) {
                               "a 'b", "a \"b", "${A:-b}", "$1", "$", "a \\", "a\x07"})
     EXPECT_NE(testing::input_error([&] { words_in(command); }), "no error") << command;
   EXPECT_EQ(testing::input_error([&] { words_in("a; b"); }),
-            "c.json:1:1: error: ';' is for a shell, and no shell reads this; quote it if it is part of a "
+            "c.json:1:1: error: ';' needs a shell, and kiln runs the command without one; quote it if it is "
+            "part of a "
             "word, or write "
             "a script and run that; an array of strings is taken as it is");
 }

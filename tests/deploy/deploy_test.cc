@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "deploy/deploy_samples.h"
-#include "registry/deploy/deployed_image.h"
+#include "registry/deploy/container_runtime.h"
 
 namespace kiln {
 namespace {
@@ -64,7 +64,7 @@ TEST(Deploy, MoreThanAPartitionHasIsAnError) {
       {document(R"("partition": "cpo")", kPlain),
        "hlrs has no partition 'cpo': it has cpu, gpu (at /job/job_options/partition); did you mean 'cpu'?"},
       {document("", kPlain, R"("job_scheduler_type": "torque")"),
-       "the document is for torque; hlrs has slurm (at /job/target/job_scheduler_type)"}};
+       "the document is for torque, and hlrs has slurm (at /job/target/job_scheduler_type)"}};
   for (const auto& [text, error] : cases)
     EXPECT_TRUE(holds(refusal_on_cluster(text), error)) << refusal_on_cluster(text);
 }
@@ -80,11 +80,11 @@ TEST(Deploy, WithoutADefaultPartitionTheDocumentNamesOne) {
 
 TEST(Deploy, ContradictionsAreErrors) {
   EXPECT_TRUE(holds(refusal(document(R"("core_count": 4)", kMpi)),
-                    "8 ranks on 4 cores (at /job/application/mpi_ranks)"));
+                    "8 ranks do not fit on 4 cores (at /job/application/mpi_ranks)"));
   EXPECT_TRUE(holds(refusal(document(R"("node_count": 9)", kMpi)),
-                    "8 ranks on 9 nodes (at /job/application/mpi_ranks)"));
+                    "8 ranks cannot use 9 nodes (at /job/application/mpi_ranks)"));
   EXPECT_TRUE(holds(refusal(document(R"("core_count_per_process": 2)", R"("executable": "x", "threads": 4)")),
-                    "4 threads on 2 cores (at /job/application/threads)"));
+                    "4 threads do not fit on 2 cores (at /job/application/threads)"));
   EXPECT_TRUE(holds(refusal(document(R"("queue": "a", "partition": "b")", kPlain)),
                     "the queue is a, and the partition b: Slurm has one word for both"));
   EXPECT_TRUE(

@@ -92,7 +92,7 @@ TEST(Enforcement, VariablesTakeMethodsOfTexts) {
   ScriptSituation nowhere = situation();
   nowhere.infrastructure = nullptr;
   EXPECT_TRUE(holds(input_error([&] { script_text(script, nowhere); }),
-                    "nothing sets the variable 'preferred_storage_location' (at /data/raw)"));
+                    "the variable 'preferred_storage_location' has no value (at /data/raw)"));
 }
 
 TEST(Enforcement, AValueStaysAWord) {
@@ -102,14 +102,15 @@ TEST(Enforcement, AValueStaysAWord) {
   place.infrastructure = &bad;
   EXPECT_TRUE(holds(
       input_error([&] { script_text(read_script("{}", "cd {{ preferred_storage_location }}"), place); }),
-      "is no word of a shell"));
+      "has characters of the shell"));
 }
 
 TEST(Enforcement, AreCheckedWhenTheyComeIn) {
   EXPECT_TRUE(holds(wrong_script("{}", "cd {{ prefered_storage_location }}"),
-                    "nothing sets the variable 'prefered_storage_location' (at /data/raw); did you mean "
+                    "unknown variable 'prefered_storage_location' (at /data/raw); did you mean "
                     "'preferred_storage_location'?"));
-  EXPECT_TRUE(holds(wrong_script("{}", "true\n#SBATCH --exclusive"), "#SBATCH behind commands is ignored"));
+  EXPECT_TRUE(holds(wrong_script("{}", "true\n#SBATCH --exclusive"),
+                    "the scheduler ignores #SBATCH after a command"));
   for (const char* raw :
        {" \n", "{{ }}", "{{ preferred_storage_location", "{% if x %}",
         "{{ preferred_storage_location | upper }}", "{{ preferred_storage_location.format(\"a\") }}",

@@ -1,7 +1,5 @@
 // Partitions whose nodes differ: the image that runs on all of them, or the constraint under which another is
 // right.
-#include "registry/deploy/job_image.h"
-
 #include "deploy/archspec_table.h"
 #include "deploy/deploy_samples.h"
 #include "registry/deploy/job_answer.h"
@@ -126,7 +124,7 @@ TEST(NodeKinds, WrongOnesAreRefused) {
       "a second kind of nodes with the constraint 'zen2'"));
   EXPECT_TRUE(
       holds(input_error([&] { infrastructure(with_mistake(all, R"("kinds")", R"("node": {}, "kinds")")); }),
-            "'node' is there, too"));
+            "'node' is given as well"));
 }
 
 }  // namespace

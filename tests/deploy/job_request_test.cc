@@ -82,18 +82,18 @@ TEST(JobRequest, RefusesWrongInputAtItsPlace) {
        "the job's name '--wrap=id' begins with '-' (at /job/job_options/job_name)"},
       {R"("job_name": "../a")", "", "the job's name '../a' has '/' in it (at /job/job_options/job_name)"},
       {R"("account": "a;b")", "",
-       "'a;b' is no name: expected letters, digits and _ . @ + - (at /job/job_options/account)"},
+       "invalid name 'a;b': expected letters, digits and _ . @ + - (at /job/job_options/account)"},
       {R"("memory_limit": "1G", "minimum_memory_per_processor": "1G")", "",
-       "'memory_limit' is there, too: a job has one limit of memory (at "
+       "'memory_limit' is given as well: a job has one memory limit (at "
        "/job/job_options/minimum_memory_per_processor); "
-       "leave one of them"},
+       "remove one of them"},
       {R"("job_naem": "a")", "",
        "unknown key 'job_naem' (at /job/job_options/job_naem); did you mean 'job_name'?"},
       {"", R"("build": {"src": "-o/etc/passwd"})", "(at /job/application/build/src); such as https://…"},
       {"", R"("build": {"src": "https://x/"})",
        "'https://x/' ends in no name of a file (at /job/application/build/src)"},
       {"", R"("build": {"build_command": "make {{ JOBS }}"})",
-       "nothing sets the variable '{{JOBS}}' (at /job/application/build/build_command); build_command has "
+       "unknown variable '{{JOBS}}' (at /job/application/build/build_command); build_command has "
        "{{BUILD_PARALLELISM}}"},
       {"", R"("checkpoint": {"path": "/c", "signal": "KILL"})",
        "(at /job/application/checkpoint/signal); USR2, USR1, HUP, "
@@ -119,7 +119,7 @@ TEST(JobRequest, KnowsSchedulersByTheirWords) {
   EXPECT_EQ(*request_of(document("", "", R"("job_scheduler_type": "none")")).scheduler, Scheduler::bash);
   EXPECT_EQ(*request_of(document("", "", R"("queue_type": "PBS")")).scheduler, Scheduler::openpbs);
   EXPECT_TRUE(holds(input_error([] { request_of(document("", "", R"("job_scheduler_type": "slrum")")); }),
-                    "'slrum' is no scheduler: expected slurm, torque, openpbs, bash or none (at "
+                    "unknown scheduler 'slrum': expected slurm, torque, openpbs, bash or none (at "
                     "/job/target/job_scheduler_type); did you mean 'slurm'?"));
 }
 

@@ -1,9 +1,8 @@
 // Scaling models in a job. The law itself: tests/scaling/speedup_test.cc.
-#include "registry/deploy/scaling.h"
-
 #include <gtest/gtest.h>
 
 #include "deploy_samples.h"
+#include "registry/deploy/deployment.h"
 
 namespace kiln {
 namespace {

@@ -119,14 +119,16 @@ TEST(Schedulers, NodesOfTorque) {
 
 TEST(Schedulers, WhatPbsCannotTakeIsRefused) {
   const std::pair<std::string, std::string> cases[] = {
-      {R"("job_name": "a b")", "PBS takes no job name 'a b' (at /job/job_options/job_name)"},
-      {R"("job_name": "größe")", "PBS takes no job name 'größe' (at "},
+      {R"("job_name": "a b")", "PBS does not accept the job name 'a b' (at /job/job_options/job_name)"},
+      {R"("job_name": "größe")", "PBS does not accept the job name 'größe' (at "},
       {R"("standard_output_file": "h:o")",
        "PBS reads 'h:o' as HOST:FILE (at /job/job_options/standard_output_file)"},
-      {R"("defer_job": "now+1hour")", "PBS knows no time from now (at /job/job_options/defer_job)"},
-      {R"("request_specific_nodes": "n[1-2]")", "PBS knows no list 'n[1-2]' (at "},
-      {R"("architecture_constraint": "a:ppn=9")", "PBS takes no property 'a:ppn=9' (at "},
-      {R"("job_array": "0-15:4")", "Torque takes no step in '0-15:4' (at /job/job_options/job_array)"},
+      {R"("defer_job": "now+1hour")",
+       "PBS does not support a start time relative to now (at /job/job_options/defer_job)"},
+      {R"("request_specific_nodes": "n[1-2]")", "PBS does not support the node list 'n[1-2]' (at "},
+      {R"("architecture_constraint": "a:ppn=9")", "PBS does not accept the property 'a:ppn=9' (at "},
+      {R"("job_array": "0-15:4")",
+       "Torque does not support the step in '0-15:4' (at /job/job_options/job_array)"},
       {R"("job_dependency": "singleton")",
        "torque has no dependency 'singleton' (at /job/job_options/job_dependency)"},
       {R"("job_dependency": "after:1?after:2")", "torque has no '?' in a dependency (at "},
@@ -145,10 +147,11 @@ TEST(Schedulers, WhatPbsCannotTakeIsRefused) {
 TEST(Schedulers, NamesOfPbs) {
   const std::string equals = R"("job_name": "lr=0.1")";
   EXPECT_TRUE(holds(script(document(equals, kPlain, kTorque)), "#PBS -N lr=0.1\n"));
-  EXPECT_TRUE(holds(refusal(document(equals, kPlain, kOpenPbs)), "PBS takes no job name 'lr=0.1' (at "));
+  EXPECT_TRUE(
+      holds(refusal(document(equals, kPlain, kOpenPbs)), "PBS does not accept the job name 'lr=0.1' (at "));
   const std::string name = fmt::format(R"("job_name": "{}")", std::string(231, 'a'));
   EXPECT_TRUE(holds(script(document(name, kPlain, kTorque)), "#PBS -N aaa"));
-  EXPECT_TRUE(holds(refusal(document(name, kPlain, kOpenPbs)), "PBS takes no job name"));
+  EXPECT_TRUE(holds(refusal(document(name, kPlain, kOpenPbs)), "PBS does not accept the job name"));
 }
 
 TEST(Schedulers, DependenciesOfEach) {

@@ -3,7 +3,7 @@
 
 #include "factory/base/text.h"
 #include "readers.h"
-#include "registry/http/target.h"
+#include "registry/http/message.h"
 
 namespace {
 

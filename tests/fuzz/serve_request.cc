@@ -31,8 +31,7 @@ struct Folder {
 struct Served {
   Served() {
     Index::open(folder.path, Index::Mode::write)
-        .import_mappings([](const Index::TakeMapping& take) { take(read(kMapping)); },
-                         "2026-11-20T10:00:00Z");
+        .import_mappings([](const Index::AddMapping& take) { take(read(kMapping)); }, "2026-11-20T10:00:00Z");
     ServeSettings settings;
     settings.places.state = folder.path;
     settings.places.archspec = KILN_ARCHSPEC_JSON;

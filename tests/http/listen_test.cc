@@ -5,7 +5,6 @@
 #include "factory/base/error.h"
 #include "loopback.h"
 #include "registry/http/message.h"
-#include "registry/http/service_manager.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -100,6 +100,21 @@ TEST_F(HttpServerTest, LargeBodiesAreRefusedBeforeTheyAreSent) {
   EXPECT_NE(refused.find("more than 10 bytes"), std::string::npos);
 }
 
+// A kernel that closes a connection with bytes unread sends a reset, and the client loses the answer.
+TEST_F(HttpServerTest, ClientsThatSendALargeBodyGetTheirAnswer) {
+  HttpLimits limits;
+  limits.body = 10;
+  start([](const ReceivedRequest&) { return HttpResponse{}; }, limits);
+  for (int i = 0; i < 3; ++i) {
+    LoopbackClient client(socket.address());
+    client.send(post(std::string(6u << 20, 'x')));
+    const std::string refused = client.read();
+    EXPECT_EQ(first_line(refused), "HTTP/1.1 413 Content Too Large");
+    EXPECT_TRUE(refused.ends_with("}\n")) << refused;
+    EXPECT_TRUE(client.closed());
+  }
+}
+
 TEST_F(HttpServerTest, ManyBodiesAtOnceHaveABound) {
   HttpLimits limits;
   limits.bodies = 1000;

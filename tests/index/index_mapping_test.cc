@@ -104,7 +104,7 @@ TEST_F(MappingsOfIndex, AMappingThatIsWrongTakesAllBeforeItWithIt) {
   mapping.reference = "docker://kept";
   import_all(index, {mapping});
   const std::string before = visible(index);
-  auto give = [&](const Index::TakeMapping& take) {
+  auto give = [&](const Index::AddMapping& take) {
     for (int i = 0; i < 100; ++i) {
       mapping.code = "code-" + std::to_string(i);
       take(mapping);

@@ -44,7 +44,7 @@ inline ImageRecord stored_image(const BlobStore& store, const std::string& tag, 
 
 inline Index::Imported import_all(Index& index, const std::vector<ImageRecord>& mappings) {
   return index.import_mappings(
-      [&](const Index::TakeMapping& take) {
+      [&](const Index::AddMapping& take) {
         for (const ImageRecord& mapping : mappings) take(mapping);
       },
       kNow);

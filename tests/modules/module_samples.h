@@ -6,7 +6,6 @@
 #include <string>
 
 #include "registry/modules/module_files.h"
-#include "registry/modules/module_text.h"
 
 namespace kiln::testing {
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "registry/scaling/outlook.h"
-
 namespace kiln::testing {
 namespace {
 

@@ -76,7 +76,7 @@ TEST(ScalingQuestion, RefusesWhatHasNoMeaning) {
             "usage error: neither a network nor a model is named; --network resnet50|vgg16|alexnet, --model "
             "amdahl:0.9 or --times 1:142.24,2:104.44,4:87.12; or a document with optimisation.workload");
   EXPECT_EQ(question_refusal({.network = "resnet51"}),
-            "error: there is no network 'resnet51'; there are: resnet50, vgg16, alexnet");
+            "error: unknown network 'resnet51'; there are: resnet50, vgg16, alexnet");
   EXPECT_EQ(question_refusal({.network = "vgg16", .model = "noop"}),
             "usage error: --model and a network do not go together; a model is of any program; --network "
             "computes with the network's layers");

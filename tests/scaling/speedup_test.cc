@@ -61,7 +61,7 @@ TEST(Speedup, GustafsonGrowsWithTheRanks) {
 
 TEST(Speedup, RefusesModelsWithoutMeaning) {
   EXPECT_EQ(model_refusal("amdal:0.9"),
-            "error: there is no scaling model 'amdal'; noop, max:64, amdahl:0.9 and gustafson:0.9 are known");
+            "error: unknown scaling model 'amdal'; noop, max:64, amdahl:0.9 and gustafson:0.9 are known");
   EXPECT_EQ(model_refusal("amdahl:1"),
             "error: the parallel share of amdahl is 1: expected less than 1; noop is the model of a program "
             "that is parallel throughout");

@@ -1,5 +1,4 @@
-#include "registry/select/asked_host.h"
-
+#include "registry/select/judge.h"
 #include "select/select_samples.h"
 
 namespace kiln {

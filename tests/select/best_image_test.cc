@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "index/index_fixture.h"
-#include "registry/index/image_parts.h"
+#include "registry/index/image_profiles.h"
 #include "select/select_samples.h"
 
 namespace kiln {
@@ -227,7 +227,7 @@ TEST(ImageParts, TogetherHaveAllThatIsJudged) {
   entry.image.evidence.shown_by = {{"avx512f", "/opt/lib/libx.so"}};
   entry.image.needs.driver = Version("525.60.13");
   entry.image.attachments = {{"sif", {"sif", Digest::of("sif"), 7, {}}, {}}};
-  const ImageRecord choice = choice_part(entry.image), place = place_part(entry.image);
+  const ImageRecord choice = choice_profile(entry.image), place = host_profile(entry.image);
   EXPECT_EQ(choice.version.text(), "2.6.0");
   EXPECT_EQ(choice.cpu, "");
   EXPECT_FALSE(choice.external() || place.external());
@@ -240,7 +240,7 @@ TEST(ImageParts, TogetherHaveAllThatIsJudged) {
     EXPECT_EQ(to_json(image_record_from_json(read.root())), to_json(part));
   }
   entry.image.manifest = {};
-  EXPECT_TRUE(choice_part(entry.image).external() && place_part(entry.image).external());
+  EXPECT_TRUE(choice_profile(entry.image).external() && host_profile(entry.image).external());
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
-#include "registry/select/demand_query.h"
-
 #include <gtest/gtest.h>
 
 #include "factory/base/effects.h"
+#include "registry/select/demand.h"
 
 namespace kiln {
 namespace {

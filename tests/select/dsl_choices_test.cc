@@ -66,7 +66,7 @@ TEST(Dsl, AGpuIsAnAcceleratorOfItsVendor) {
   auto message = [](const std::string& build) { return error_of([&] { read_choices("", build); }).format(); };
   EXPECT_TRUE(message(R"({"acc_type": "amd", "gpu": "sm_90"})")
                   .ends_with("error: sm_90 is a GPU of nvidia, and acc_type is amd (at "
-                             "/optimisation/opt_build/gpu); leave out one of them"));
+                             "/optimisation/opt_build/gpu); remove one of them"));
   EXPECT_NE(message(R"({"acc_type": "none", "gpu": "sm_90"})").find("and acc_type is none"),
             std::string::npos);
   EXPECT_TRUE(message(R"({"gpu": "a100"})")

@@ -223,7 +223,7 @@ TEST(Dsl, AFormatIsOneOfThree) {
             "oci");
   Error error =
       error_of([] { read(R"({"application": {"app_tag": "a"}, "optimisation": {"format": "sfi"}})"); });
-  EXPECT_EQ(error.message(), "'sfi' is no format: expected tag, oci, sif");
+  EXPECT_EQ(error.message(), "invalid format 'sfi': expected tag, oci, sif");
 }
 
 TEST(Dsl, LooksIntoEveryPartForUnknownKeys) {
@@ -321,7 +321,7 @@ TEST(Dsl, AnotherSpellingOfThePartIsThePart) {
       "jax");
   Error error =
       error_of([] { read(R"({"application": {"app_tag": "a"}, "optimisation": {}, "optimization": {}})"); });
-  EXPECT_EQ(error.message(), "'optimisation' is there, too");
+  EXPECT_EQ(error.message(), "'optimisation' is given as well");
 }
 
 TEST(Dsl, SaysThatAnotherFrameworksPartIsNotUsed) {
@@ -352,17 +352,17 @@ TEST(Dsl, ErrorsNamePlaceAndRemedy) {
       {R"({"optimisation": {"enable_opt_build": 1}})",
        "job.json:1:39: error: expected true or false, found a number (at /optimisation/enable_opt_build)"},
       {R"({"optimisation": {"app_type": "ai_trainign"}})",
-       "job.json:1:31: error: 'ai_trainign' is no app_type: expected ai_training, ai_inference, hpc, "
+       "job.json:1:31: error: invalid app_type 'ai_trainign': expected ai_training, ai_inference, hpc, "
        "big_data (at "
        "/optimisation/app_type); did you mean 'ai_training'?"},
       {R"({"optimisation": {"app_type": "ai_training"}})",
        "job.json:1:18: error: expected the key 'app_type-ai_training' (at /optimisation)"},
       {R"({"optimisation": {"opt_build": {"cpu_type": "x68"}}})",
-       "job.json:1:45: error: 'x68' is no cpu_type: expected x86, arm, amd, power (at "
+       "job.json:1:45: error: invalid cpu_type 'x68': expected x86, arm, amd, power (at "
        "/optimisation/opt_build/cpu_type); did you mean "
        "'x86'?"},
       {R"({"optimisation": {"opt_build": {"acc_type": "nvdia"}}})",
-       "job.json:1:45: error: 'nvdia' is no acc_type: expected nvidia, amd, fpga, none (at "
+       "job.json:1:45: error: invalid acc_type 'nvdia': expected nvidia, amd, fpga, none (at "
        "/optimisation/opt_build/acc_type); did you "
        "mean 'nvidia'?"},
       {R"({"optimisation": {"app_type": "hpc", "app_type-hpc": {"parallelisation-mpi": {"version": "3"}}}})",

@@ -231,7 +231,8 @@ TEST(Mappings, ErrorsNameThePlace) {
   EXPECT_EQ(
       message(
           R"({"opt_dsl_code": "a", "app_name": "x", "container_name": "i", "target": {"acc_type": "nvdia"}})"),
-      "map.json:1:86: error: 'nvdia' is no acc_type: expected nvidia, amd, fpga, none (at /target/acc_type); "
+      "map.json:1:86: error: invalid acc_type 'nvdia': expected nvidia, amd, fpga, none (at "
+      "/target/acc_type); "
       "did you mean 'nvidia'?");
   EXPECT_EQ(message(R"({"opt_dsl_code": "a", "app_name": "x", "container_name": "a b"})"),
             "map.json:1:58: error: an image name is not empty and has no blanks (at /container_name)");

@@ -39,7 +39,7 @@ TEST(NamedQuery, RefusesWhatIsNoName) {
   EXPECT_EQ(refused("job/demo.json", ""), "expected an application, found 'job/demo.json'");
   EXPECT_EQ(refused("pytorch@", ""), "expected an application, found 'pytorch@'");
   EXPECT_EQ(refused("", ""), "expected an application, found ''");
-  EXPECT_EQ(refused("pytorch", "a b"), "'a b' is no name of a workload");
+  EXPECT_EQ(refused("pytorch", "a b"), "invalid workload name 'a b'");
 }
 
 TEST(NamedQuery, IsForTheAcceleratorsOfTheHost) {

@@ -97,7 +97,7 @@ Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, con
   if (JsonNode described = node.at("host"); !described.is_null()) host = {host_from_json(described), true};
   Selection selection = select_image(reading.query, entries, host, cpus);
   Json json = {{"answer", ""}, {"code", ""}, {"digest", ""}, {"error", ""}};
-  const SnapshotTable::Image* found = SnapshotLookup(table, host, cpus).best(reading.query);
+  const SnapshotTable::Image* found = TableSelector(table, host, cpus).best(reading.query);
   if ((found != nullptr) != selection.winner.has_value() ||
       (found != nullptr && (found->name != selection.winner->entry->image.name() ||
                             found->code != selection.winner->entry->image.code ||

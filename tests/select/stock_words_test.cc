@@ -1,7 +1,6 @@
-#include "registry/select/stock_words.h"
-
 #include <nlohmann/json.hpp>
 
+#include "registry/select/gain.h"
 #include "select/select_samples.h"
 
 namespace kiln {
@@ -20,8 +19,8 @@ void measure(IndexEntry& entry, const std::string& workload, double low, double 
 // "mnist-cnn on Xeon A: proven", in their order.
 std::vector<std::string> words_of(const IndexEntry& entry, const std::vector<IndexEntry>& all) {
   std::vector<std::string> texts;
-  for (const StockWord& word : stock_words(entry.image, entry.measurements, measured_places(all)))
-    texts.push_back(word.place.workload + " on " + word.place.host.model + ": " +
+  for (const StockWord& word : stock_words(entry.image, entry.measurements, measured_setups(all)))
+    texts.push_back(word.setup.workload + " on " + word.setup.host.model + ": " +
                     std::string(stock_gain_word(word.gain)));
   return texts;
 }
@@ -66,7 +65,7 @@ TEST(StockWords, AreADocument) {
   measure(one, "mnist-cnn", 1.1, 1.3);
   measure(one, "mlp", 0.7, 0.9, "EPYC B");
   const Digest stock = Digest::of("stock");
-  const auto words = stock_words(one.image, one.measurements, measured_places({one}));
+  const auto words = stock_words(one.image, one.measurements, measured_setups({one}));
   const Json document = Json::parse(gain_document(one.image, words, {{"stock key", stock}}));
   EXPECT_EQ(document.at("image"), one.image.manifest.text());
   EXPECT_EQ(document.at("word"), "proven");
@@ -87,7 +86,7 @@ TEST(StockWords, OfAnImageThatWasNotMeasuredHaveNoFigures) {
   IndexEntry one = claiming("one");
   measure(one, "mnist-cnn", 1.1, 1.3);
   const IndexEntry other = claiming("other");
-  const auto words = stock_words(other.image, other.measurements, measured_places({one}));
+  const auto words = stock_words(other.image, other.measurements, measured_setups({one}));
   const Json document = Json::parse(gain_document(other.image, words, {}));
   EXPECT_EQ(document.at("word"), "not measured");
   EXPECT_EQ(document.at("words").at(0).at("word"), "not measured");

@@ -73,8 +73,8 @@ TEST(WrongTokensTest, ManyAddressesTakeNoMoreRoom) {
   EXPECT_FALSE(wrong.count("one more", 200));  // those of the past went
 }
 
-VerbAnswer answer_of(std::string body) {
-  VerbAnswer answer;
+EndpointAnswer answer_of(std::string body) {
+  EndpointAnswer answer;
   answer.response.body = std::move(body);
   return answer;
 }

@@ -48,7 +48,7 @@ class ServeTest : public ::testing::Test {
     Index index = Index::open(folder.path(), Index::Mode::write);
     return index
         .import_mappings(
-            [&](const Index::TakeMapping& take) {
+            [&](const Index::AddMapping& take) {
               for (const JsonNode& node : JsonDocument::parse(mappings, "mappings").root().items())
                 take(read_mapping(node, {"xla"}));
             },
@@ -57,9 +57,9 @@ class ServeTest : public ::testing::Test {
   }
   ServeSettings settings(const std::string& tokens = "") const {
     ServeSettings all;
-    all.places.state = folder.path();
-    all.places.archspec = KILN_ARCHSPEC_JSON;
-    all.places.targets = folder.path() / "targets";
+    all.paths.state = folder.path();
+    all.paths.archspec = KILN_ARCHSPEC_JSON;
+    all.paths.targets = folder.path() / "targets";
     all.tokens = TokenBook::parse(tokens, "tokens");
     return all;
   }

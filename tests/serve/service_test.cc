@@ -144,7 +144,7 @@ TEST_F(ServiceTest, TheWholeIndexIsReadByOneAtATime) {
 TEST_F(ServiceTest, WithoutAnIndexItIsNotYet) {
   const testing::MemoryFolder empty;
   ServeSettings none = settings();
-  none.places.state = empty.path();
+  none.paths.state = empty.path();
   Service waiting(
       none, [](const JsonDocument&, const WrittenNumbers&) { return WrittenMapping{}; }, clock);
   auto answer = [&](const char* method, const char* target, const std::string& body = "") {
@@ -181,7 +181,7 @@ TEST_F(ServiceTest, WhoMayWriteIsReadAgain) {
   EXPECT_EQ(post("Bearer " + token.token), 401);
   EXPECT_EQ(post("Bearer " + other.token), 422);
   ServeSettings bad = settings();
-  bad.places.archspec = "/nowhere";
+  bad.paths.archspec = "/nowhere";
   EXPECT_THROW(service.change(bad), Error);
   EXPECT_EQ(post("Bearer " + other.token), 422);  // the old ones stay
 }
