@@ -14,6 +14,7 @@
 #include "factory/pages/catalogue_pages.h"
 #include "factory/pages/state_pages.h"
 #include "factory/record/distinct_names.h"
+#include "factory/record/image_check.h"
 #include "factory/state/sif_folder.h"
 #include "registry/answer/entry_json.h"
 #include "registry/index/image_patterns.h"
