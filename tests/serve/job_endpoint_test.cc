@@ -126,7 +126,7 @@ TEST_F(JobVerbs, WhatCannotBeDoneHasAPlace) {
   EXPECT_EQ(refused("/v1/job?infrastructure=hlsr", job()),
             "400 there is no infrastructure 'hlsr'; did you mean 'hlrs'?");
   EXPECT_EQ(refused("/v1/job", job(R"({"node_count": 3})", R"({"name": "hlrs"})")),
-            "400 3 nodes; the partition gpu has 2");
+            "400 the job needs 3 nodes; the partition gpu has 2");
   const Json wide =
       json(ask("POST", "/optimise", job(R"({"node_count": 3})", R"({"name": "hlrs"})").dump()))["detail"][0];
   EXPECT_EQ(wide["loc"], Json::parse(R"(["body", "job", "job_options", "node_count"])"));
