@@ -59,7 +59,7 @@ TEST_F(SelectVerbs, NoHostIsAFileOrThisMachine) {
     EXPECT_EQ(ask("POST", std::string("/v1/select?host=") + host, kTensorflow).status, 400) << host;
   EXPECT_EQ(ask("POST", "/v1/select", R"({"dsl": )" + kTensorflow + R"(, "host": 3})").status, 400);
   EXPECT_EQ(error(ask("POST", "/v1/select?host=any", R"({"dsl": )" + kTensorflow + R"(, "host": "any"})")),
-            "400 both the body and the query name a host");
+            "400 both the body and the query name a host; remove one of them");
 }
 
 TEST_F(SelectVerbs, ParametersMeanWhatTheOptionsMean) {
