@@ -291,7 +291,9 @@ void run_tune(TuneOptions& options, Invocation& invocation) {
   const WriterLock lock = lock_state(invocation, "kiln tune of " + record.name());
   const StepSetup setup = invocation.step_setup(site, state);
   ImageTuning tuning(catalogue, setup, tuning_search(invocation), invocation);
-  print_tuned(tuning.run(options.work, image, record), options.format);
+  const TuneResult result = tuning.run(options.work, image, record);
+  Index(invocation.index(Index::Mode::write)).record(result.record);
+  print_tuned(result, options.format);
 }
 
 void add_search_options(CLI::App& command, TuneOptions& options) {

@@ -9,6 +9,7 @@
 #include "registry/select/gain.h"
 #include "registry/select/judge.h"
 #include "registry/select/ranking.h"
+#include "registry/select/tuned_setting.h"
 
 namespace kiln {
 namespace {
@@ -265,6 +266,13 @@ std::vector<Miss> sorted_misses(const ImageQuery& query, std::vector<Candidate> 
     const bool lacks_accelerator = !query.acc_type.empty() && !gpu_fit(image, query.acc_type, "").runs();
     misses.push_back({std::move(candidate), image.name(), lower_case(image.application) != application,
                       lacks_more, lacks_accelerator});
+void add_tuning(Selection& selection, const ImageQuery& query, const Host& host) {
+  TunedChoice choice = tuned_for(query, *selection.winner->entry, host);
+  if (choice.setting) selection.reasons.push_back(text_of(*choice.setting));
+  if (!choice.unused.empty()) selection.reasons.push_back(std::move(choice.unused));
+  selection.tuned = std::move(choice.setting);
+}
+
   }
   std::sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) {
     const ImageRecord& left = a.candidate.entry->image;
@@ -316,6 +324,7 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   if (!ranked.empty()) {
     selection.winner = ranked.front().candidate;
     selection.reasons = reasons_for(query, ranked, host);
+    add_tuning(selection, query, host);
   } else if (!misses.empty()) {
     selection.nearest_miss = misses.front().name + ": " + misses.front().candidate.failed;
     selection.host_refuses = misses.front().candidate.host_refuses;

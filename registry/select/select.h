@@ -7,6 +7,7 @@
 
 #include "factory/base/json.h"
 #include "factory/cpu/microarchitecture.h"
+#include "factory/record/tuned_record.h"
 #include "registry/index/index.h"
 #include "registry/select/dsl.h"
 
@@ -31,6 +32,7 @@ struct Selection {
                                      // (mnist-cnn, …), 1.63x faster than …"
   std::vector<Candidate> others;     // qualifying ones by rank, then misses, nearest first
   std::string nearest_miss;          // when nothing matched: one line
+  std::optional<TunedRecord> tuned;  // setting of the winner that the question may use (tuned_setting.h)
   bool host_refuses = false;         // … and it is the host that it does not run on
 };
 

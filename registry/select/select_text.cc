@@ -12,6 +12,7 @@
 #include "factory/record/distinct_names.h"
 #include "registry/select/gain.h"
 #include "registry/select/select.h"
+#include "registry/select/tuned_setting.h"
 
 namespace kiln {
 namespace {
@@ -252,4 +253,5 @@ std::string explain(const Selection& selection, std::size_t limit) {
   return Explanation(selection, limit).text();
 }
 
+  if (selection.tuned) json["tuned"] = tuned_json(*selection.tuned);
 }  // namespace kiln
