@@ -134,6 +134,11 @@ class Index {
   // an earlier setting back, and else nothing is recorded.
   void record(const TunedRecord& tuned);
 
+  // The performance model for predictions, JSON, in place of an earlier one; "": none any more.
+  void keep_model(const std::string& json);
+  // nullopt: there is none. Costs one look into a folder then.
+  std::optional<std::string> model() const;
+
   std::vector<IndexEntry> entries(
       std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
   // Those of the current snapshot that have measurements: reads no record of another.

@@ -116,5 +116,18 @@ TEST_F(KeptSpeeds, AForgedSidecarIsNamedAndNotTaken) {
   EXPECT_NE(why.find("(at /recommended)"), std::string::npos) << why;
 }
 
+TEST_F(KeptSpeeds, AModelIsKeptUntilItIsTakenBack) {
+  EXPECT_EQ(open().model(), std::nullopt);
+  published("a", "1");
+  open().keep_model(R"({"format":1})");
+  EXPECT_EQ(open(Index::Mode::read).model(), R"({"format":1})");
+  EXPECT_EQ(open().current(), 1) << "no snapshot";
+  published("b", "2", 'b');
+  EXPECT_TRUE(open().recover().is_whole());
+  EXPECT_EQ(open(Index::Mode::read).model(), R"({"format":1})");
+  open().keep_model("");
+  EXPECT_EQ(open(Index::Mode::read).model(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace kiln
