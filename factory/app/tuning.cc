@@ -45,7 +45,9 @@ TunedRecord tuned_record(const TuningHead& head, const TuningJournal& journal, c
   record.text = verdict.text;
   if (verdict.comparison)
     record.gain = {"", verdict.comparison->ratio, verdict.comparison->low, verdict.comparison->high};
-  record.rounds = static_cast<int>(journal.turns.size() / 2);
+  record.rounds =
+      static_cast<int>(std::count_if(journal.turns.begin(), journal.turns.end(),
+                                     [](const TuningTurn& turn) { return turn.side == TuningSide::tuned; }));
   record.trials = journal.trials.size();
   record.seed = head.seed;
   record.kiln = origin.kiln;

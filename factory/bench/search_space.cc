@@ -7,25 +7,20 @@
 #include <set>
 
 #include "factory/base/keys.h"
-#include "factory/base/text.h"
+#include "factory/base/reading.h"
+#include "factory/record/tuned_record.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::int64_t kMostOfRange = 1'000'000'000'000;
 
-// As POSIX has it (Base Definitions 8.1).
-bool is_variable_name(std::string_view name) {
-  return !name.empty() && !is_digit(name.front()) &&
-         std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '_'; });
-}
-
 void check_name(const JsonNode& space, const std::string& name) {
   if (!is_variable_name(name))
     throw Error(ExitCode::input, space.where_key(name),
                 fmt::format("'{}' is not the name of an environment variable", name),
                 "such as OMP_NUM_THREADS");
-  if (name.starts_with("KILN_") || name == "PATH")
+  if ((name.starts_with("KILN_") && !is_workload_option(name)) || name == "PATH")
     throw Error(ExitCode::input, space.where_key(name), fmt::format("kiln sets '{}' itself", name),
                 "a search that could set it would compare different work");
 }
@@ -175,10 +170,7 @@ SearchSpace default_space(const RunAxes& axes, int cores,
 }
 
 std::string text_of(const TuningSetting& setting) {
-  if (setting.empty()) return "the image's own setting";
-  std::string text;
-  for (const auto& [name, value] : setting) text += (text.empty() ? "" : " ") + name + "=" + value;
-  return text;
+  return setting.empty() ? "the image's own setting" : setting_text(setting);
 }
 
 }  // namespace kiln

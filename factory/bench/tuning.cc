@@ -20,6 +20,8 @@ namespace {
 // A trial is ended when it has taken so many times as long as the best one, and some seconds for its start.
 constexpr double kTimesTheBest = 2;
 constexpr double kStartSeconds = 5;
+constexpr const char* kLauncher = "KILN_BENCH_LAUNCHER";
+constexpr const char* kRivalName = "run_cpu";
 // So many proposals in a row that were tried before: the search has nothing new.
 constexpr std::size_t kMostRepeats = 20;
 
@@ -42,9 +44,19 @@ void check_default(const TuningTrial& trial) {
                 "kiln compares every setting with the default, so the default must run");
 }
 
-// What the comparison takes, by what its two settings have taken so far.
+// nullptr: the comparison is without it.
+const TuningTrial* compared_rival(const TuningJournal& journal) {
+  const TuningTrial* rival = journal.rival();
+  const bool takes_part =
+      rival != nullptr && rival->end == TrialEnd::complete && journal.rival_failed.empty();
+  return takes_part ? rival : nullptr;
+}
+
+// What the comparison takes, by what its settings have taken so far.
 double reserve(const TuningTerms& terms, const TuningJournal& journal) {
-  return terms.rounds * (journal.trials.front().seconds + journal.best()->seconds);
+  const TuningTrial* rival = compared_rival(journal);
+  return terms.rounds *
+         (journal.trials.front().seconds + journal.best()->seconds + (rival == nullptr ? 0 : rival->seconds));
 }
 
 bool repeats_itself(const TuningJournal& journal) {
@@ -66,23 +78,50 @@ std::string end_of_search(const TuningTerms& terms, const TuningJournal& journal
 NextTuningStep next_turn(const TuningTerms& terms, const TuningJournal& journal, std::string why) {
   NextTuningStep next;
   next.why = std::move(why);
-  const auto done = static_cast<int>(journal.turns.size());
-  if (!journal.failed.empty() || done >= 2 * terms.rounds || journal.best()->setting.empty()) return next;
-  next.step = TuningStep::compare;
-  next.round = done / 2;
+  if (!journal.failed.empty() || journal.best()->setting.empty()) return next;
+  std::vector<TuningSide> sides = {TuningSide::standard, TuningSide::tuned};
+  if (compared_rival(journal) != nullptr) sides.insert(sides.begin() + 1, TuningSide::rival);
   // Default and tuned, tuned and default, …: what drifts with time meets both as early as late.
-  next.tuned = (done % 2 == 1) == (next.round % 2 == 0);
+  for (int round = 0; round < terms.rounds; ++round, std::reverse(sides.begin(), sides.end()))
+    for (const TuningSide side : sides) {
+      const bool done = std::any_of(journal.turns.begin(), journal.turns.end(), [&](const TuningTurn& turn) {
+        return turn.round == round && turn.side == side;
+      });
+      if (!done) return {TuningStep::compare, 0, round, side, next.why};
+    }
   return next;
 }
 
-std::vector<std::vector<double>> costs_of_side(const TuningJournal& journal, bool tuned) {
+std::vector<std::vector<double>> costs_of_side(const TuningJournal& journal, TuningSide side) {
   std::vector<std::vector<double>> costs;
   for (const TuningTurn& turn : journal.turns)
-    if (turn.tuned == tuned) costs.push_back(costs_of(turn.run));
+    if (turn.side == side) costs.push_back(costs_of(turn.run));
   return costs;
 }
 
+Comparison over(const TuningJournal& journal, TuningSide side) {
+  return compare_runs(costs_of_side(journal, side), costs_of_side(journal, TuningSide::tuned),
+                      /*more_is_better=*/false);
+}
+
+std::string text_over_rival(const Comparison& found) {
+  if (found.low > 1) return gain_text({"", found.ratio, found.low, found.high}, kRivalName);
+  return fmt::format("no better than {} ({:.2f} to {:.2f})", kRivalName, found.low, found.high);
+}
+
 }  // namespace
+
+TuningSetting rival_setting() { return {{kLauncher, "torch.backends.xeon.run_cpu"}}; }
+
+bool is_rival(const TuningSetting& setting) { return setting.contains(kLauncher); }
+
+bool has_rival(const RunAxes& axes) {
+  return axes.framework == "pytorch" && axes.accelerator == "cpu" && Version(axes.version) >= Version("1.13");
+}
+
+std::string trial_name(const TuningSetting& setting) {
+  return is_rival(setting) ? kRivalName : text_of(setting);
+}
 
 double TuningJournal::seconds() const {
   double sum = 0;
@@ -94,13 +133,22 @@ double TuningJournal::seconds() const {
 const TuningTrial* TuningJournal::best() const {
   const TuningTrial* best = nullptr;
   for (const TuningTrial& trial : trials)
-    if (trial.end == TrialEnd::complete && (best == nullptr || trial.cost < best->cost)) best = &trial;
+    if (trial.end == TrialEnd::complete && !is_rival(trial.setting) &&
+        (best == nullptr || trial.cost < best->cost))
+      best = &trial;
   return best;
+}
+
+const TuningTrial* TuningJournal::rival() const {
+  const auto found = std::find_if(trials.begin(), trials.end(),
+                                  [](const TuningTrial& trial) { return is_rival(trial.setting); });
+  return found == trials.end() ? nullptr : &*found;
 }
 
 std::size_t TuningJournal::distinct() const {
   std::set<TuningSetting> settings;
-  for (const TuningTrial& trial : trials) settings.insert(trial.setting);
+  for (const TuningTrial& trial : trials)
+    if (!is_rival(trial.setting)) settings.insert(trial.setting);
   return settings.size();
 }
 
@@ -129,7 +177,7 @@ TuningTrial complete_trial(TuningSetting setting, const BenchRun& run, double se
 }
 
 NextTuningStep next_step(const TuningTerms& terms, const TuningJournal& journal) {
-  if (journal.trials.empty()) return {TuningStep::try_default, terms.budget, 0, false, ""};
+  if (journal.trials.empty()) return {TuningStep::try_default, terms.budget, 0, TuningSide::standard, ""};
   check_default(journal.trials.front());
   if (!journal.turns.empty() || !journal.failed.empty()) return next_turn(terms, journal, "");
   const double each = journal.trials.front().seconds;
@@ -141,10 +189,14 @@ NextTuningStep next_step(const TuningTerms& terms, const TuningJournal& journal)
                     "the end takes {} of them",
                     terms.budget, each, 2 * terms.rounds),
         fmt::format("--budget {:.0f}s allows one trial", std::ceil(each * (2 * terms.rounds + 2.5))));
-  const std::string why = end_of_search(terms, journal, left);
+  // As one start of it more in each round, if there is time for all of them.
+  const bool may_try_rival = terms.rival && journal.rival() == nullptr;
+  const bool tries_rival = may_try_rival && left > each * (terms.rounds + 2);
+  const std::string why = tries_rival ? "" : end_of_search(terms, journal, left);
   if (!why.empty()) return next_turn(terms, journal, why);
   const double patience = kTimesTheBest * journal.best()->seconds + kStartSeconds;
-  return {TuningStep::search, std::min(patience, left), 0, false, ""};
+  return {tries_rival ? TuningStep::try_rival : TuningStep::search, std::min(patience, left), 0,
+          TuningSide::standard, ""};
 }
 
 TuningVerdict verdict_of(const TuningJournal& journal) {
@@ -159,11 +211,12 @@ TuningVerdict verdict_of(const TuningJournal& journal) {
     verdict.text = "not recommended: it failed in the comparison: " + journal.failed;
     return verdict;
   }
-  verdict.comparison =
-      compare_runs(costs_of_side(journal, false), costs_of_side(journal, true), /*more_is_better=*/false);
+  verdict.comparison = over(journal, TuningSide::standard);
+  if (compared_rival(journal) != nullptr) verdict.over_rival = over(journal, TuningSide::rival);
   const Comparison& found = *verdict.comparison;
   verdict.recommended = found.low > 1;
-  const std::string gain = gain_text({"", found.ratio, found.low, found.high});
+  std::string gain = gain_text({"", found.ratio, found.low, found.high});
+  if (verdict.over_rival) gain += "; " + text_over_rival(*verdict.over_rival);
   if (verdict.recommended)
     verdict.text = "recommended: " + gain;
   else
@@ -201,11 +254,12 @@ TuningTrial trial_from_json(const JsonNode& node) {
 }
 
 TuningTurn turn_from_json(const JsonNode& node) {
-  node.allow_only({"round", "tuned", "seconds", "run"});
+  node.allow_only({"round", "tuned", "rival", "seconds", "run"});
   constexpr std::int64_t kMostTuningRounds = 1000;
   TuningTurn turn;
   turn.round = static_cast<int>(node.at("round").integer(0, kMostTuningRounds));
-  turn.tuned = flag_at(node, "tuned");
+  if (flag_at(node, "tuned")) turn.side = TuningSide::tuned;
+  if (flag_at(node, "rival")) turn.side = TuningSide::rival;
   turn.seconds = not_negative_at(node, "seconds");
   turn.run = bench_run_from_json(node.at("run"), kAnyTime);
   return turn;
@@ -218,6 +272,8 @@ void add_line(const JsonNode& node, TuningJournal& journal) {
     journal.trials.push_back(trial_from_json(node));
   } else if (node.find("round")) {
     journal.turns.push_back(turn_from_json(node));
+  } else if (const auto rival = node.find("rival_failed")) {
+    journal.rival_failed = rival->string();
   } else {
     journal.failed = node.at("failed").string();
   }
@@ -251,11 +307,17 @@ Json to_json(const TuningTrial& trial, std::size_t number) {
 }
 
 Json to_json(const TuningTurn& turn) {
-  return {
-      {"round", turn.round}, {"tuned", turn.tuned}, {"seconds", turn.seconds}, {"run", to_json(turn.run)}};
+  Json json{{"round", turn.round},
+            {"tuned", turn.side == TuningSide::tuned},
+            {"seconds", turn.seconds},
+            {"run", to_json(turn.run)}};
+  if (turn.side == TuningSide::rival) json["rival"] = true;
+  return json;
 }
 
-Json failed_comparison(const std::string& why) { return {{"failed", why}}; }
+Json failed_comparison(TuningSide side, const std::string& why) {
+  return {{side == TuningSide::rival ? "rival_failed" : "failed", why}};
+}
 
 TuningJournal read_tuning_journal(std::string_view text, const std::string& file) {
   TuningJournal journal;

@@ -113,7 +113,9 @@ class JobIndex {
       reply.error = no_match(answer, question, "", "the index is empty: run `kiln publish`");
       return reply;
     }
-    reply.image = answer.selection.winner->entry->image;
+    const IndexEntry& chosen = *answer.selection.winner->entry;
+    reply.image = chosen.image;
+    reply.tuned = tuned_for(question.reading.query, chosen, question.host.host);
     reply.reference = reference_of(*reply.image, question.reading.query.format, reference_paths(invocation_));
     return reply;
   }

@@ -11,9 +11,10 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
+#include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/record/host.h"
-#include "registry/model/model_check.h"
+#include "registry/model/kept_model.h"
 
 namespace kiln {
 namespace {
@@ -75,6 +76,24 @@ void check_records(const ModelRequest& request, Invocation& invocation) {
     return print_json(json);
   }
   for (const ModelCheck& check : checked.checks) say("{}\n", text_of(check));
+}
+
+// Predictions for `kiln select`, or none any more.
+void publish_model(const ModelRequest& request, Invocation& invocation) {
+  const std::vector<SpeedRecord> records = records_for(request, invocation);
+  const WriterLock lock = lock_state(invocation, "kiln model publish");
+  Index index = invocation.index(Index::Mode::write);
+  Json model;
+  try {
+    model = kept_model_json(records, rfc3339(invocation.clock.unix_seconds()));
+  } catch (const Error& error) {
+    if (index.model()) invocation.note("the index has no model any more");
+    index.keep_model("");
+    throw;
+  }
+  index.keep_model(model.dump());
+  if (request.json) return print_json(model["check"]);
+  say("{} records: `kiln select` uses the predictions of this model\n", records.size());
 }
 
 // What the records know of the workload, then the host, then what was said.
@@ -151,6 +170,9 @@ CLI::App* add_model(CLI::App& app, Invocation& invocation) {
   add_verb(*command, request, invocation, "check",
            "Leave out images, workloads and hosts, and compare with two guesses without a model",
            "kiln model check --json", check_records);
+  add_verb(*command, request, invocation, "publish",
+           "Let kiln select use the predictions, if the model is better than both guesses",
+           "kiln model publish", publish_model);
   CLI::App* predict =
       add_verb(*command, request, invocation, "predict", "Predict the time of a step, with its interval",
                "kiln model predict --workload mnist-cnn --set framework=pytorch", predict_step);

@@ -138,6 +138,7 @@ void ImageTuning::search(Course& course, const NextTuningStep& next) {
   const double start = setup_.clock.monotonic_seconds();
   TuningSetting setting;
   if (next.step == TuningStep::search) setting = search_.propose(course.file.path());
+  if (next.step == TuningStep::try_rival) setting = rival_setting();
   const double proposing = setup_.clock.monotonic_seconds() - start;
   const std::size_t number = course.journal.trials.size();
   const auto known = course.journal.trial_with(setting);
@@ -145,20 +146,25 @@ void ImageTuning::search(Course& course, const NextTuningStep& next) {
                             : run_trial(course.request, setting, next.patience, course.work.metric, setup_);
   trial.seconds += proposing;
   course.add(std::move(trial));
-  invocation_.note(
-      fmt::format("tune  trial {}: {}: {}", number, text_of(setting), text_of(course.journal.trials.back())));
+  invocation_.note(fmt::format("tune  trial {}: {}: {}", number, trial_name(setting),
+                               text_of(course.journal.trials.back())));
 }
 
 void ImageTuning::compare(Course& course, const NextTuningStep& next) {
   const TuningSetting& setting = course.journal.best()->setting;
-  invocation_.note(fmt::format("tune  comparison of the best trial with the default, run {} of {}",
-                               course.journal.turns.size() + 1, 2 * course.work.terms.rounds));
+  const TuningTrial* rival = course.journal.rival();
+  const bool with_rival = rival != nullptr && rival->end == TrialEnd::complete;
+  invocation_.note(fmt::format("tune  comparison of the best trial with the default{}, run {} of {}",
+                               with_rival ? " and run_cpu" : "", course.journal.turns.size() + 1,
+                               (with_rival ? 3 : 2) * course.work.terms.rounds));
   try {
     course.add(run_turn(course.request, setting, next, course.work.metric, setup_));
   } catch (const Error& error) {
-    if (!next.tuned || error.code() != ExitCode::images_failed) throw;
-    course.journal.failed = error.message();
-    course.file.add(failed_comparison(error.message()));
+    if (next.side == TuningSide::standard || error.code() != ExitCode::images_failed) throw;
+    const bool without_rival = next.side == TuningSide::rival;
+    (without_rival ? course.journal.rival_failed : course.journal.failed) = error.message();
+    course.file.add(failed_comparison(next.side, error.message()));
+    if (without_rival) invocation_.note("tune  the comparison goes on without run_cpu: " + error.message());
   }
 }
 
@@ -241,7 +247,7 @@ void print_tuned(const TuneResult& result, const std::string& format) {
   constexpr std::size_t kShown = 10;
   Table table({"MEDIAN", "UNIT", "SETTING"});
   for (std::size_t i = 0; i < std::min(trials.size(), kShown); ++i)
-    table.add({fmt::format("{:.4g}", trials[i]->median), trials[i]->unit, text_of(trials[i]->setting)});
+    table.add({fmt::format("{:.4g}", trials[i]->median), trials[i]->unit, trial_name(trials[i]->setting)});
   table.print();
   say("{} in {}: {}\n", result.record.workload, result.record.image, result.record.text);
   if (!result.record.recommended) return;
@@ -286,12 +292,15 @@ void run_tune(TuneOptions& options, Invocation& invocation) {
   const ImageSpec image = planned_image(catalogue, record, options.matrix);
   options.work.space = space_of(options, image, invocation);
   options.work.terms.points = options.work.space.points();
+  options.work.terms.rival = has_rival(run_axes(image));
   const StatePaths state = invocation.state();
   const Site site = invocation.site();
   const WriterLock lock = lock_state(invocation, "kiln tune of " + record.name());
   const StepSetup setup = invocation.step_setup(site, state);
   ImageTuning tuning(catalogue, setup, tuning_search(invocation), invocation);
-  print_tuned(tuning.run(options.work, image, record), options.format);
+  const TuneResult result = tuning.run(options.work, image, record);
+  Index(invocation.index(Index::Mode::write)).record(result.record);
+  print_tuned(result, options.format);
 }
 
 void add_search_options(CLI::App& command, TuneOptions& options) {

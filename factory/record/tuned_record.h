@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "factory/record/image_record.h"
 
@@ -26,13 +27,22 @@ struct TunedRecord {
   std::string kiln;   // version that measured, and the commit of its recipes
   std::string taken;  // RFC 3339
 
+  // "AMD EPYC 7763, 2 cores".
+  std::string machine() const;
   // 64 hex digits: that of image, workload and kind of host (model, microarchitecture, cores), of which there
   // is one record.
   std::string sum() const;
 };
 
+// Whether kiln's workloads read this variable as their batch or as the workers of their data loader. A
+// program takes both in its own way, so a job does not export them.
+bool is_workload_option(std::string_view name);
+// "OMP_NUM_THREADS=4 OMP_PROC_BIND=close".
+std::string setting_text(const std::map<std::string, std::string>& setting);
+
 Json to_json(const TunedRecord& record);
-// Throws Error(input) with the place of what is wrong.
+// Throws Error(input) with the place of what is wrong: a name that is no variable's or one that kiln sets
+// itself, a value with a control character, an interval that does not fit the recommendation.
 TunedRecord tuned_record_from_json(const JsonNode& node);
 
 }  // namespace kiln

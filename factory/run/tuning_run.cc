@@ -114,11 +114,13 @@ TuningTrial run_trial(BenchRequest request, TuningSetting setting, double patien
 
 TuningTurn run_turn(BenchRequest request, const TuningSetting& setting, const NextTuningStep& next,
                     const std::string& metric, const StepSetup& setup) {
-  if (next.tuned) request.settings = setting;
+  request.settings = next.side == TuningSide::tuned   ? setting
+                     : next.side == TuningSide::rival ? rival_setting()
+                                                      : TuningSetting{};
   request.round = next.round;
-  request.place = next.tuned ? "B" : "A";
+  request.place = next.side == TuningSide::tuned ? "B" : next.side == TuningSide::rival ? "R" : "A";
   const double start = setup.clock.monotonic_seconds();
-  TuningTurn turn{next.round, next.tuned, 0,
+  TuningTurn turn{next.round, next.side, 0,
                   run_of_metric(run_workload(request, setup), request.workload.name, metric)};
   turn.seconds = setup.clock.monotonic_seconds() - start;
   return turn;

@@ -51,7 +51,8 @@ def main():
         # What a kill left behind has no newline.
         lines = [json.loads(line) for line in journal if line.endswith("\n") and line.strip()]
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    head, entries = lines[0], [line for line in lines[1:] if "trial" in line]
+    # kiln's own launcher variable marks the rival, which is no point of the space.
+    head, entries = lines[0], [line for line in lines[1:] if "trial" in line and "KILN_BENCH_LAUNCHER" not in line["set"]]
     space = distributions(head["space"])
     # A sampler for each trial, so that its draw depends on the journal only and not on who drew before.
     seed = (head["seed"] * 1_000_003 + len(entries)) % 2**32

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
+#include "registry/model/kept_model.h"
 #include "registry/select/best_image.h"
 
 namespace kiln {
@@ -26,6 +28,25 @@ std::string without_images(const Answer& answer, const Question& question, const
   return fmt::format("the index has no image of {}{}{}", asked, near.empty() ? "" : "; ", near);
 }
 
+constexpr JsonLimits kModelLimits{.bytes = 64u << 20, .members = 5'000'000};
+
+// Only a question about a workload on a known host reads the model.
+Predictions predictions_for(const Index& index, const Question& question) {
+  const std::string& workload = question.reading.query.workload;
+  if (workload.empty() || !question.host.host.known) return {};
+  const auto text = index.model();
+  if (!text) return {};
+  const auto model = std::make_shared<const KeptModel>(
+      JsonDocument::parse(*text, "snapshots/model.json", kModelLimits).root());
+  auto of = [model, workload, host = question.host.host.description](
+                const ImageRecord& image) -> std::optional<PredictedSpeed> {
+    SpeedPrediction found = model->predict(image, host, workload);
+    if (!found.no_data.empty()) return std::nullopt;
+    return PredictedSpeed{found.seconds, found.low, found.high, std::move(found.reasons)};
+  };
+  return {std::move(of), workload, model->check_text()};
+}
+
 }  // namespace
 
 Question read_question(const JsonDocument& document, const GraphCompilers& compilers,
@@ -45,7 +66,8 @@ Answer ask(const Index* index, const Question& question, bool explained, const M
   const ImageQuery& query = question.reading.query;
   const Host& host = question.host.host;
   Answer answer;
-  if (index != nullptr && !explained && !question.terms.snapshot) {
+  const Predictions predictions = index == nullptr ? Predictions{} : predictions_for(*index, question);
+  if (index != nullptr && !predictions.of && !explained && !question.terms.snapshot) {
     if (auto best = best_image(*index, query, host, cpus)) {
       answer.entries.push_back(*std::move(best));
       answer.selection.winner = Candidate{&answer.entries.back(), "", 0, nullptr, false, false};
@@ -56,7 +78,11 @@ Answer ask(const Index* index, const Question& question, bool explained, const M
     answer.entries = index->entries_of(query.application, question.terms.snapshot);
     answer.others = other_applications(*index, question);
   }
-  answer.selection = select_image(query, answer.entries, host, cpus);
+  answer.selection = select_image(query, answer.entries, host, cpus, predictions);
+  if (answer.selection.winner && !explained) {
+    answer.selection.reasons.clear();
+    answer.selection.others.clear();
+  }
   return answer;
 }
 

@@ -95,7 +95,10 @@ void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, Choo
   reply.reference = reference_of(answer.selection.winner->entry->image, question.reading.query.format,
                                  {paths_.state, paths_.sif_folder});
   reply.answer["answer"] = reply.reference;
-  if (asked.with_image) reply.image = answer.selection.winner->entry->image;
+  if (!asked.with_image) return;
+  const IndexEntry& chosen = *answer.selection.winner->entry;
+  reply.image = chosen.image;
+  reply.tuned = tuned_for(question.reading.query, chosen, question.host.host);
 }
 
 ChooserReply ImageChooser::choose(const ChooserQuestion& question) {

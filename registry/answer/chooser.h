@@ -16,6 +16,7 @@
 #include "factory/cpu/microarchitecture.h"
 #include "registry/answer/answer.h"
 #include "registry/select/demand.h"
+#include "registry/select/tuned_setting.h"
 
 namespace kiln {
 
@@ -51,6 +52,7 @@ struct ChooserReply {
   std::optional<Demand> demand{};
   std::int64_t snapshot = 0;           // that was asked; 0: there is no index
   std::optional<ImageRecord> image{};  // where it was asked for, and one was chosen
+  TunedChoice tuned{};                 // of that image
 };
 
 // What tells one state of the index's file from another without reading it: a new snapshot changes it. It is

@@ -125,6 +125,41 @@ void choose_interval(Deployment& deployment) {
       checkpoint.interval.count(), write, counted(nodes, "node"), *checkpoint.failure_rate, between));
 }
 
+// Why the job cannot use a setting that was measured with one process on a whole host; "": it can.
+std::string why_not_tuned(const Deployment& deployment, const TunedRecord& tuned,
+                          const Partition* partition) {
+  const JobRequest& job = deployment.job;
+  if (deployment.ranks > 1)
+    return fmt::format("it was measured with one process, and the job starts {}", deployment.ranks);
+  const int cores = deployment.cores_per_task;
+  const int threads = partition != nullptr && partition->node ? partition->node->threads : 1;
+  if (cores > 0 && cores != tuned.host.cores && cores * threads != tuned.host.cores)
+    return fmt::format("it was measured on {}, and the process has {}",
+                       counted(static_cast<std::size_t>(tuned.host.cores), "core"), cores);
+  for (const auto& [name, value] : tuned.settings) {
+    if (name.starts_with("LD_"))
+      return fmt::format("{} would also change the programs that start the container", name);
+    if (name == "OMP_NUM_THREADS" && job.threads && std::to_string(*job.threads) != value)
+      return fmt::format("the document asks for {}",
+                         counted(static_cast<std::size_t>(*job.threads), "thread"));
+    for (const JobVariable& variable : job.variables)
+      if (variable.name == name && variable.value != value)
+        return fmt::format("the document sets or copies {}", name);
+  }
+  return "";
+}
+
+void choose_tuned(Deployment& deployment, const TunedRecord& tuned, const Partition* partition) {
+  const std::string why = why_not_tuned(deployment, tuned, partition);
+  if (!why.empty()) {
+    deployment.reasons.push_back(
+        fmt::format("the tuned setting {} is not used: {}", setting_text(tuned.settings), why));
+    return;
+  }
+  if (tuned.settings.contains("OMP_NUM_THREADS")) deployment.threads = 0;
+  deployment.tuned = tuned;
+}
+
 void check_launch(const Deployment& deployment) {
   const JobRequest& job = deployment.job;
   if (deployment.runtime == ContainerRuntime::enroot && deployment.scheduler != Scheduler::slurm)
@@ -197,6 +232,7 @@ Deployment deploy(JobRequest job, const DeployedImage& image, const Infrastructu
   choose_signal(deployment);
   choose_partition(deployment, infrastructure, partition);
   place_processes(deployment, partition);
+  if (terms.tuned) choose_tuned(deployment, *terms.tuned, partition);
   if (partition != nullptr) check_partition(deployment, *partition);
   choose_interval(deployment);
   choose_gpus(deployment);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "factory/base/json.h"
+#include "factory/record/tuned_record.h"
 #include "registry/deploy/container_runtime.h"
 #include "registry/deploy/infrastructure.h"
 #include "registry/deploy/job_request.h"
@@ -48,6 +49,7 @@ struct Deployment {
   std::string gpus;        // vendor whose devices the container gets; "" = none
   std::string mpi_plugin;  // of srun; "" = the cluster's own
   std::vector<std::string> binds;
+  std::optional<TunedRecord> tuned;  // its variables are set, before the image's
   std::vector<SiteCommands> site_commands;
   std::vector<std::string> reasons;  // why something was filled in, a line each
   std::vector<std::string> notes;    // what the user did not ask for, or does not get
@@ -58,6 +60,7 @@ struct DeployTerms {
   std::optional<Scheduler> scheduler{};       // where neither document nor infrastructure names one
   std::optional<ContainerRuntime> runtime{};  // before the infrastructure's
   const ScalingModel* scaling = nullptr;      // of the image; nullptr = there is none
+  std::optional<TunedRecord> tuned{};         // of the image, for this question and host
 };
 
 // `infrastructure`: nullptr = nothing is known of the machines. Throws Error(input) at the place of a value

@@ -3,6 +3,7 @@
 #include "factory/base/json_put.h"
 #include "registry/deploy/job_values.h"
 #include "registry/deploy/render_job.h"
+#include "registry/select/tuned_setting.h"
 
 namespace kiln {
 namespace {
@@ -55,6 +56,7 @@ Json run_json(const Deployment& deployment) {
   if (deployment.tasks_per_node > 0) json["tasks_per_node"] = deployment.tasks_per_node;
   if (deployment.cores_per_task > 0) json["cores_per_task"] = deployment.cores_per_task;
   if (deployment.threads > 0) json["threads"] = deployment.threads;
+  if (deployment.tuned) json["tuned"] = tuned_json(*deployment.tuned);
   put(json, "gpus_of", deployment.gpus);
   put(json, "mpi_plugin", deployment.mpi_plugin);
   put(json, "binds", deployment.binds);

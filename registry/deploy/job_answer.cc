@@ -69,14 +69,17 @@ JobAnswer answer_job(const JsonDocument& document, const JobQuestion& question, 
   const Infrastructure* machines = machines_of(question, job, site, answer);
   DeployedImage image;
   std::vector<std::string> reasons;
+  DeployTerms terms = question.deploy;
   if (job.image.empty() || question.chooses_anew) {
     ImageChoice choice = ask_index(question, job, machines, cpus, ask);
     reasons = choice.reasons;
+    terms.tuned = choice.reply.tuned.setting;
+    if (const std::string& unused = choice.reply.tuned.unused; !unused.empty())
+      reasons.push_back("the image " + unused);
     image = chosen_image(job, std::move(choice), paths, answer);
   } else {
     image = named_image(answer.reference = job.image, job.places.at("container_runtime"));
   }
-  DeployTerms terms = question.deploy;
   terms.scaling = site.scaling_model(image.code);
   answer.deployment = deploy(job, image, machines, terms);
   answer.deployment.reasons.insert(answer.deployment.reasons.end(), reasons.begin(), reasons.end());

@@ -115,6 +115,7 @@ Deployment build_deployment(const Deployment& deployment) {
   build.tasks_per_node = 0;
   build.cores_per_task = job.build->cores.value_or(1) > 1 ? *job.build->cores : 0;
   build.threads = 0;
+  build.tuned.reset();
   build.gpus.clear();
   build.mpi_plugin.clear();
   build.reasons.clear();

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "factory/base/text.h"
+#include "factory/base/visible_text.h"
 #include "registry/deploy/command_words.h"
 #include "registry/deploy/render_job.h"
+#include "registry/select/tuned_setting.h"
 
 namespace kiln {
 namespace {
@@ -41,6 +43,15 @@ void add_environment(Lines& lines, const Deployment& deployment, JobContainer& r
   if (deployment.job.uses_mpi() && deployment.threads > 1) {
     set("OMP_PLACES", "cores");
     set("OMP_PROC_BIND", "close");
+  }
+  if (deployment.tuned) {
+    lines.push_back("# " + on_one_line(text_of(*deployment.tuned)));
+    for (const auto& [name, value] : deployment.tuned->settings) {
+      if (is_workload_option(name))
+        lines.push_back(fmt::format("# {} is an option of the workload: give the program the same", name));
+      else
+        set(name, value);
+    }
   }
   // Of the runtimes, it alone hands over nothing unasked; the processes set it.
   if (deployment.job.uses_tf_config() && deployment.runtime == ContainerRuntime::podman)

@@ -17,6 +17,7 @@
 #include "factory/record/image_blobs.h"
 #include "registry/index/index_mended.h"
 #include "registry/index/index_reading.h"
+#include "registry/index/kept_speed.h"
 #include "registry/index/next_snapshot.h"
 
 namespace kiln {
@@ -329,34 +330,60 @@ std::int64_t number_of_same(IndexState& state, const Measurement& measurement) {
   };
   Statement rows = state.database.prepare("SELECT number, record FROM measurements WHERE image = ?1");
   rows.with(measurement.image.hex());
-  while (rows.step())
-    if (mark(measurement_from_json(parse_own(rows.text(1), "index.db").root())) == mark(measurement))
-      return rows.integer(0);
+  while (rows.step()) {
+    const KeptSpeed kept = kept_speed_from_json(parse_own(rows.text(1), "index.db").root());
+    const auto* one = std::get_if<Measurement>(&kept);
+    if (one != nullptr && mark(*one) == mark(measurement)) return rows.integer(0);
+  }
   return 0;
+}
+
+// Equal bits may have several manifests: a setting of another one stays in its row, and is older.
+std::optional<std::int64_t> number_of_same(IndexState& state, const TunedRecord& tuned) {
+  bool is_known = tuned.recommended;
+  for (const MeasurementRow& row : state.measurements_of(tuned.key)) {
+    const KeptSpeed kept = kept_speed_from_json(parse_own(row.record, "index.db").root());
+    const auto* one = std::get_if<TunedRecord>(&kept);
+    if (one == nullptr || one->sum() != tuned.sum()) continue;
+    is_known = true;
+    if (row.image == tuned.manifest.hex()) return row.number;
+  }
+  return is_known ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 
 }  // namespace
 
-void Index::record(const Measurement& measurement) {
+void Index::keep_speed(const Digest& image_digest, const std::string& text, const FindRow& replaced) {
   std::string written;  // its sidecar: made again, the index has taken it in
   mended([&] {
     if (!written.empty()) return;
     const BlobStore& store = state_->writable_store();
-    const std::string image = measurement.image.hex();
+    const std::string image = image_digest.hex();
     IndexChange step(*state_);
-    std::int64_t number = number_of_same(*state_, measurement);
+    const std::optional<std::int64_t> row = replaced(*state_);
+    if (!row) return;
+    std::int64_t number = *row;
     if (number == 0) {
       Statement last = state_->database.prepare("SELECT max(number) FROM measurements WHERE image = ?1");
       number = (last.with(image).step() ? last.integer(0) : 0) + 1;
       // One that a killed process left is another.
       while (store.read_sidecar(Sidecar::measurement, fmt::format("{}-{}", image, number))) ++number;
     }
-    const std::string text = to_json(measurement).dump();
     written = fmt::format("{}-{}", image, number);
     store.write_sidecar(Sidecar::measurement, written, text);
     step.writer().put_measurement(image, number, text);
     step.commit();
   });
+}
+
+void Index::record(const Measurement& measurement) {
+  keep_speed(measurement.image, to_json(measurement).dump(),
+             [&](IndexState& state) { return number_of_same(state, measurement); });
+}
+
+void Index::record(const TunedRecord& tuned) {
+  keep_speed(tuned.manifest, to_json(tuned).dump(),
+             [&](IndexState& state) { return number_of_same(state, tuned); });
 }
 
 std::int64_t Index::rollback(std::int64_t snapshot, const std::string& created) {

@@ -14,6 +14,7 @@
 
 #include "factory/oci/blob_store.h"
 #include "factory/record/image_record.h"
+#include "factory/record/tuned_record.h"
 #include "registry/index/site_documents.h"
 
 namespace kiln {
@@ -29,6 +30,8 @@ struct IndexEntry {
   bool failing = false;                   // its bits failed a test that their recipe has by now
   std::string retired{};                  // why nobody is to get it any more; "" when it is not
   std::vector<std::string> matrices{};    // that published it under this name, sorted
+  std::vector<TunedRecord> tuned{};       // recommended settings of its bits, one for each workload and kind
+                                          // of host, by their time
 };
 
 // Bits that failed a test of today.
@@ -127,6 +130,14 @@ class Index {
   std::vector<SiteDocument> site_documents(std::optional<std::int64_t> snapshot = {}) const;
   // In place of an earlier one of the same bits, workload, host and session, if there is one.
   void record(const Measurement& measurement);
+  // In place of an earlier one of the same bits, workload and kind of host. One that is not recommended takes
+  // an earlier setting back, and else nothing is recorded.
+  void record(const TunedRecord& tuned);
+
+  // The performance model for predictions, JSON, in place of an earlier one; "": none any more.
+  void keep_model(const std::string& json);
+  // nullopt: there is none. Costs one look into a folder then.
+  std::optional<std::string> model() const;
 
   std::vector<IndexEntry> entries(
       std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
@@ -175,6 +186,9 @@ class Index {
   // Who may write makes a damaged index again when the damage is met, and begins anew.
   template <typename Action>
   auto mended(Action action) const;
+  // Of the row that a record of this image replaces: 0 = none, nullopt = nothing is to be written.
+  using FindRow = std::function<std::optional<std::int64_t>(IndexState& state)>;
+  void keep_speed(const Digest& image, const std::string& text, const FindRow& replaced);
   mutable std::unique_ptr<IndexState> state_;
 };
 

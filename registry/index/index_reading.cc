@@ -8,6 +8,7 @@
 
 #include "factory/base/text.h"
 #include "registry/index/index_mended.h"
+#include "registry/index/kept_speed.h"
 
 namespace kiln {
 
@@ -122,6 +123,20 @@ std::vector<ApplicationRow> application_rows(IndexState& state, std::optional<st
   return rows;
 }
 
+namespace {
+
+// Of each workload and kind of host the last tuning counts, and only if it recommends a setting.
+void keep_last(std::vector<TunedRecord>& tuned) {
+  std::map<std::string, const TunedRecord*> last;
+  for (const TunedRecord& one : tuned) last[one.sum()] = &one;
+  std::vector<TunedRecord> kept;
+  for (const TunedRecord& one : tuned)
+    if (one.recommended && last.at(one.sum()) == &one) kept.push_back(one);
+  tuned = std::move(kept);
+}
+
+}  // namespace
+
 IndexEntry parsed(const RawEntry& raw) {
   IndexEntry entry{image_record_from_json(parse_own(raw.image.record, "index.db").root()),
                    raw.tagged.stale,
@@ -132,11 +147,17 @@ IndexEntry parsed(const RawEntry& raw) {
   if (entry.image.external()) return entry;
   // The record knows the last tag that the image got; this snapshot may know it by another.
   std::tie(entry.image.repository, entry.image.tag) = raw.name;
-  for (const std::string& record : raw.measurements)
-    if (Measurement one = measurement_from_json(parse_own(record, "index.db").root()); !one.withdrawn)
-      entry.measurements.push_back(std::move(one));
-  std::stable_sort(entry.measurements.begin(), entry.measurements.end(),
-                   [](const Measurement& a, const Measurement& b) { return a.taken < b.taken; });
+  for (const std::string& record : raw.measurements) {
+    KeptSpeed speed = kept_speed_from_json(parse_own(record, "index.db").root());
+    if (auto* measured = std::get_if<Measurement>(&speed); measured == nullptr)
+      entry.tuned.push_back(std::get<TunedRecord>(std::move(speed)));
+    else if (!measured->withdrawn)
+      entry.measurements.push_back(std::move(*measured));
+  }
+  const auto earlier = [](const auto& a, const auto& b) { return a.taken < b.taken; };
+  std::stable_sort(entry.measurements.begin(), entry.measurements.end(), earlier);
+  std::stable_sort(entry.tuned.begin(), entry.tuned.end(), earlier);
+  keep_last(entry.tuned);
   return entry;
 }
 

@@ -5,6 +5,7 @@
 
 #include "registry/index/image_profiles.h"
 #include "registry/index/index_writer.h"
+#include "registry/index/kept_speed.h"
 
 namespace kiln {
 
@@ -61,7 +62,7 @@ void IndexWriter::rebind_measurements(const ImageRow& image) {
   bool changed = false;
   for (MeasurementRow& row :
        all_rows<MeasurementRow>(state_.database, "measurements WHERE image = ?1", image.id)) {
-    const bool named = !measurement_from_json(parse_own(row.record, "index.db").root()).key.empty();
+    const bool named = !key_of(kept_speed_from_json(parse_own(row.record, "index.db").root())).empty();
     if (named || row.bits == image.bits) continue;
     row.bits = image.bits;
     put_measurement_row(row);
@@ -78,7 +79,7 @@ void IndexWriter::put_measurement_row(const MeasurementRow& row) {
 }
 
 void IndexWriter::put_measurement(const std::string& image, std::int64_t number, const std::string& record) {
-  std::string bits = measurement_from_json(parse_own(record, "index.db").root()).key;
+  std::string bits = key_of(kept_speed_from_json(parse_own(record, "index.db").root()));
   if (bits.empty()) {
     const auto row = state_.image(image);
     bits = row && !row->bits.empty() ? row->bits : image;

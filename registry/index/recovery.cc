@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/index/kept_speed.h"
 #include "registry/index/next_snapshot.h"
 #include "registry/index/site_documents.h"
 
@@ -62,7 +63,7 @@ void adopt_images(IndexWriter& writer, RecoveryReport& report) {
 std::int64_t measurement_number(const std::string& name, const JsonNode& node) {
   std::int64_t number = 0;
   if (name.size() > 65) std::from_chars(name.data() + 65, name.data() + name.size(), number);
-  if (number < 1 || name_of_measurement(measurement_from_json(node).image.hex(), number) != name)
+  if (number < 1 || name_of_measurement(image_of(kept_speed_from_json(node)).hex(), number) != name)
     node.fail("the measurement of another image is in this file");
   return number;
 }

@@ -161,4 +161,27 @@ std::int64_t Index::import_site_documents(std::vector<SiteDocument> documents, c
   });
 }
 
+namespace {
+
+constexpr const char* kModel = "model";
+constexpr const char* kNoModel = "null";
+
+}  // namespace
+
+void Index::keep_model(const std::string& json) {
+  mended([&] {
+    const BlobStore& store = state_->writable_store();
+    const std::string folders = folder_marks(store);
+    IndexChange step(*state_);
+    step.writer().knows_folders(folders);
+    store.write_sidecar(BlobStore::Sidecar::snapshot, kModel, json.empty() ? kNoModel : json);
+    step.commit();
+  });
+}
+
+std::optional<std::string> Index::model() const {
+  auto text = state_->store.read_sidecar(BlobStore::Sidecar::snapshot, kModel);
+  return text == kNoModel ? std::nullopt : text;
+}
+
 }  // namespace kiln

@@ -122,6 +122,7 @@ class Reader {
     note_unknown_in(node, "autotuning", dsl_words().autotuning);
     auto enabled = present(node, "enable_opt_build");
     query_.opt_build = enabled && flag(*enabled);
+    if (auto tuning = present(node, "enable_autotuning")) query_.autotuning = flag(*tuning);
     if (auto workload = present(node, "workload")) query_.workload = workload->name();
     if (auto format = present(node, "format"))
       query_.format = word_of(*format, dsl_words().formats, "format");

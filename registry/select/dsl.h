@@ -22,13 +22,14 @@ struct ImageQuery {
   std::string application;        // framework, app_tag or MPI library
   std::optional<bool> opt_build;  // nullopt: the document has no optimisation part, asks for the stock image
   VersionRange version;
-  std::string cpu_type;  // x86, arm, amd, power; "" = not said
-  std::string acc_type;  // nvidia, amd, fpga; "" = CPU only
-  std::string cpu;       // kiln's addition: archspec name the image must be no newer than
-  std::string gpu;       // kiln's addition: sm_61
-  std::string method;    // kiln's addition
-  std::string format;    // kiln's addition: sif, oci; "" or "tag" = any
-  std::string workload;  // kiln's addition: which measurements count
+  std::string cpu_type;            // x86, arm, amd, power; "" = not said
+  std::string acc_type;            // nvidia, amd, fpga; "" = CPU only
+  std::string cpu;                 // kiln's addition: archspec name the image must be no newer than
+  std::string gpu;                 // kiln's addition: sm_61
+  std::string method;              // kiln's addition
+  std::string format;              // kiln's addition: sif, oci; "" or "tag" = any
+  std::string workload;            // kiln's addition: which measurements count
+  std::optional<bool> autotuning;  // enable_autotuning; nullopt: not said
   std::map<std::string, bool>
       compilers;  // "xla": true asked for, false forbidden; not named = must be absent
   std::set<std::string> stock_compilers;  // not of the document: that every build of the application has

@@ -53,6 +53,7 @@ Difference difference(const ImageStanding& a, const ImageStanding& b) {
   if (differ(a.gain, b.gain, Preference::gain, result)) return result;
   if (differ(b.measured, a.measured, Preference::measured, result)) return result;
   if (differ(a.speed_class, b.speed_class, Preference::speed, result)) return result;
+  if (differ(a.predicted_class, b.predicted_class, Preference::prediction, result)) return result;
   if (differ(a.by_ptx, b.by_ptx, Preference::machine_code, result)) return result;
   if (differ(a.stock, b.stock, Preference::optimised, result)) return result;
   if (differ(a.code.accelerators, b.code.accelerators, Preference::fewer_accelerators, result)) return result;
@@ -177,8 +178,25 @@ GpuReach Ranker::gpu_reach(const ImageRecord& image) {
   return reach;
 }
 
+namespace {
+
+void add_predictions(std::vector<Ranked>& ranked, const Predictions& predictions) {
+  std::vector<std::optional<PredictedSpeed>> speeds;
+  std::vector<Ranked*> predicted;
+  for (Ranked& item : ranked) {
+    if (item.speed.measured != nullptr) continue;
+    item.candidate.predicted = predictions.of(item.candidate.entry->image);
+    speeds.push_back(item.candidate.predicted);
+    predicted.push_back(&item);
+  }
+  const std::vector<int> classes = predicted_classes(speeds);
+  for (std::size_t i = 0; i < predicted.size(); ++i) predicted[i]->standing.predicted_class = classes[i];
+}
+
+}  // namespace
+
 std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualifying, const Host& host,
-                         const Microarchitectures& cpus) {
+                         const Microarchitectures& cpus, const Predictions& predictions) {
   std::vector<const IndexEntry*> entries;
   entries.reserve(qualifying.size());
   for (const Candidate& candidate : qualifying) entries.push_back(candidate.entry);
@@ -197,6 +215,7 @@ std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualify
                                     entry.stale ? kDoubtful : ranker.doubt(entry.image, kinds));
     ranked.push_back(std::move(item));
   }
+  if (predictions.of && host.known) add_predictions(ranked, predictions);
   std::sort(ranked.begin(), ranked.end(),
             [](const Ranked& a, const Ranked& b) { return std::is_lt(difference(a, b).order); });
   return ranked;

@@ -16,13 +16,13 @@
 
 namespace kiln {
 
-// Why one image stands before another: the first of these in which they differ. A predicted speed will stand
-// behind `speed`.
+// Why one image stands before another: the first of these in which they differ.
 enum class Preference {
   released,
   gain,
   measured,
   speed,
+  prediction,
   machine_code,
   optimised,
   fewer_accelerators,
@@ -78,8 +78,9 @@ struct ImageStanding {
   GainRank gain = GainRank::unknown;
   bool measured = false;
   int speed_class = 0;
-  bool by_ptx = false;  // where an optimised build is asked for: a GPU has to compile its code
-  bool stock = false;   // where an optimised build is asked for
+  int predicted_class = 0;  // of one that is not measured; 0: as fast as the fastest, as far as is known
+  bool by_ptx = false;      // where an optimised build is asked for: a GPU has to compile its code
+  bool stock = false;       // where an optimised build is asked for
   CodeFit code;
   const Version* version = nullptr;
   int doubt = 0;  // 1: not tested on a host like this one; kDoubtful: stale, or not tested in full anywhere
@@ -137,9 +138,9 @@ struct Ranked {
   std::vector<std::string> unasked;  // Ranker::unasked()
 };
 
-// Best first. Sets Candidate::measured.
+// Best first. Sets Candidate::measured and Candidate::predicted.
 std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualifying, const Host& host,
-                         const Microarchitectures& cpus);
+                         const Microarchitectures& cpus, const Predictions& predictions = {});
 
 // Of two that have different names, codes or manifests.
 Preference first_difference(const Ranked& better, const Ranked& other);

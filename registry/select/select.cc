@@ -9,6 +9,7 @@
 #include "registry/select/gain.h"
 #include "registry/select/judge.h"
 #include "registry/select/ranking.h"
+#include "registry/select/tuned_setting.h"
 
 namespace kiln {
 namespace {
@@ -111,6 +112,8 @@ std::string preference_reason(const Ranked& winner, const Ranked& next) {
       return fmt::format("{} is not measured where it compares", next.name);
     case Preference::speed:
       return "";
+    case Preference::prediction:
+      return fmt::format("{} is predicted slower: {}", next.name, next.candidate.predicted->text());
     case Preference::optimised:
       return optimised_reason(winner, next);
     case Preference::fewer_accelerators:
@@ -190,6 +193,8 @@ std::string behind_text(const Ranked& winner, const Ranked& other) {
       return "not measured";
     case Preference::speed:
       return "slower";
+    case Preference::prediction:
+      return "predicted slower";
     case Preference::optimised:
       return "not an optimised build";
     case Preference::fewer_accelerators:
@@ -219,8 +224,24 @@ std::string behind_text(const Ranked& winner, const Ranked& other) {
   return "equal, and later by name";
 }
 
+// The strongest features that made a prediction.
+std::string strongest(const PredictedSpeed& predicted) {
+  constexpr std::size_t kShown = 4;
+  const auto end = predicted.reasons.begin() + std::min(predicted.reasons.size(), kShown);
+  return fmt::format("{}", fmt::join(predicted.reasons.begin(), end, "; "));
+}
+
+void add_prediction(std::vector<std::string>& reasons, const Candidate& winner,
+                    const Predictions& predictions) {
+  if (!winner.predicted) return;
+  const std::string made_by = strongest(*winner.predicted);
+  reasons.push_back(fmt::format("predicted {} ({}){}{}", winner.predicted->text(), predictions.workload,
+                                made_by.empty() ? "" : ": ", made_by));
+  reasons.push_back("the prediction's model, " + predictions.check);
+}
+
 std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<Ranked>& ranked,
-                                     const Host& host) {
+                                     const Host& host, const Predictions& predictions) {
   const Ranked& winner = ranked.front();
   const IndexEntry& entry = *winner.candidate.entry;
   std::vector<std::string> reasons = {place_reason(winner, host), choices_reason(query, winner.candidate)};
@@ -229,6 +250,7 @@ std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<
     if (winner.candidate.measured->over_stock)
       reasons.push_back("gain over stock: " + gain_state(winner.candidate.measured));
   }
+  add_prediction(reasons, winner.candidate, predictions);
   if (ranked.size() == 1) {
     reasons.push_back("the only image that qualifies");
   } else if (std::string reason = preference_reason(winner, ranked[1]); !reason.empty()) {
@@ -242,6 +264,13 @@ std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<
   if (std::string why = entry.image.why_untested(); !why.empty())
     reasons.push_back((entry.image.external() ? "" : "untested here: ") + why);
   return reasons;
+}
+
+void add_tuning(Selection& selection, const ImageQuery& query, const Host& host) {
+  TunedChoice choice = tuned_for(query, *selection.winner->entry, host);
+  if (choice.setting) selection.reasons.push_back(text_of(*choice.setting));
+  if (!choice.unused.empty()) selection.reasons.push_back(std::move(choice.unused));
+  selection.tuned = std::move(choice.setting);
 }
 
 struct Miss {
@@ -294,7 +323,7 @@ void refuse_unproven(std::vector<Ranked>& ranked, std::vector<Candidate>& failin
 }  // namespace
 
 Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& entries, const Host& host,
-                       const Microarchitectures& cpus) {
+                       const Microarchitectures& cpus, const Predictions& predictions) {
   std::vector<Candidate> qualifying;
   std::vector<Candidate> failing;
   const std::optional<KnownHost> known = known_host(host.description, host.known, cpus);
@@ -310,12 +339,13 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
                     judgement.alone || holds});
   }
   Selection selection;
-  std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus);
+  std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus, predictions);
   if (query.strict_gains && query.opt_build.value_or(false)) refuse_unproven(ranked, failing);
   std::vector<Miss> misses = sorted_misses(query, std::move(failing));
   if (!ranked.empty()) {
     selection.winner = ranked.front().candidate;
-    selection.reasons = reasons_for(query, ranked, host);
+    selection.reasons = reasons_for(query, ranked, host, predictions);
+    add_tuning(selection, query, host);
   } else if (!misses.empty()) {
     selection.nearest_miss = misses.front().name + ": " + misses.front().candidate.failed;
     selection.host_refuses = misses.front().candidate.host_refuses;

@@ -12,6 +12,7 @@
 #include "factory/record/distinct_names.h"
 #include "registry/select/gain.h"
 #include "registry/select/select.h"
+#include "registry/select/tuned_setting.h"
 
 namespace kiln {
 namespace {
@@ -117,6 +118,13 @@ Json candidate_json(const Candidate& candidate) {
     json["immutable_tag"] = image.immutable_tag;
     if (!image.published.registry.empty()) json["published"] = published_json(image);
   }
+  if (candidate.predicted) {
+    const PredictedSpeed& predicted = *candidate.predicted;
+    json["predicted"] = {{"seconds", predicted.seconds},
+                         {"low", predicted.low},
+                         {"high", predicted.high},
+                         {"reasons", predicted.reasons}};
+  }
   if (candidate.measured != nullptr) {
     json["measurement"] = to_json(*candidate.measured);
     json["gain_over_stock"] = stock_gain_word(stock_gain(*candidate.measured));
@@ -179,6 +187,7 @@ class Explanation {
     for (const std::string& reason : selection_.reasons) text_ += "  " + reason + "\n";
     if (!selection_.nearest_miss.empty()) text_ += "  nearest miss: " + selection_.nearest_miss + "\n";
     list("also qualify, best first", others_.qualifying, [](const Candidate& other) {
+      if (other.predicted) return fmt::format("predicted {}; {}", other.predicted->text(), other.behind);
       if (other.measured == nullptr) return other.behind;
       const bool compared = other.measured->stock || other.measured->over_stock;
       return speed_text(*other.measured) + (compared ? "; " + gain_state(other.measured) : "");
@@ -244,6 +253,7 @@ Json to_json(const Selection& selection, std::size_t limit) {
                 {{"qualify", all.qualifying.size() + (selection.winner ? 1 : 0)},
                  {"misses", all.misses.size()},
                  {"reasons", reasons.size()}}}};
+  if (selection.tuned) json["tuned"] = tuned_json(*selection.tuned);
   if (!selection.nearest_miss.empty()) json["nearest_miss"] = selection.nearest_miss;
   return json;
 }

@@ -76,6 +76,11 @@ TEST(SearchSpace, SetsNothingThatKilnSets) {
         << name;
 }
 
+TEST(SearchSpace, MayVaryBatchAndWorkers) {
+  EXPECT_EQ(space_error(R"({"KILN_BENCH_BATCH": {"values": ["16", "64"]}})"), "no error");
+  EXPECT_EQ(space_error(R"({"KILN_BENCH_WORKERS": {"from": 0, "to": 4}})"), "no error");
+}
+
 TEST(DefaultSpace, IsOfImageAndHost) {
   RunAxes axes;
   axes.framework = "pytorch";

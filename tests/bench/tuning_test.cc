@@ -39,8 +39,8 @@ TuningJournal compared(double a, double b, int turns) {
   journal.trials = {trial_of({}, 40), trial_of({{"T", "1"}}, 30)};
   for (int done = 0; done < turns; ++done) {
     const NextTuningStep next = next_step(terms_of(10'000), journal);
-    const double time = (next.tuned ? b : a) + 0.01 * next.round;
-    journal.turns.push_back({next.round, next.tuned, 10, tuned_run({time, time * 1.01, time * 0.99})});
+    const double time = (next.side == TuningSide::tuned ? b : a) + 0.01 * next.round;
+    journal.turns.push_back({next.round, next.side, 10, tuned_run({time, time * 1.01, time * 0.99})});
   }
   return journal;
 }
@@ -126,8 +126,8 @@ TEST(Tuning, ComparesByTurns) {
   for (NextTuningStep next = next_step(terms, journal); next.step != TuningStep::end;
        next = next_step(terms, journal)) {
     ASSERT_EQ(next.step, TuningStep::compare);
-    order += (next.tuned ? "B" : "A") + std::to_string(next.round) + " ";
-    journal.turns.push_back({next.round, next.tuned, 10, tuned_run({30})});
+    order += std::string(next.side == TuningSide::tuned ? "B" : "A") + std::to_string(next.round) + " ";
+    journal.turns.push_back({next.round, next.side, 10, tuned_run({30})});
   }
   EXPECT_EQ(order, "A0 B0 B1 A1 A2 B2 B3 A3 A4 B4 B5 A5 A6 B6 ");
 }
@@ -166,14 +166,106 @@ TEST(Tuning, AFailureInTheComparisonEndsIt) {
   EXPECT_NE(verdict_of(journal).text.find("it crashed"), std::string::npos);
 }
 
+// The default takes 40, the rival `rival` and the tuned setting 30, in all turns that are left.
+TuningJournal against_rival(double rival, int turns = 1000) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40), trial_of(rival_setting(), rival), trial_of({{"T", "1"}}, 30)};
+  TuningTerms terms = terms_of(10'000);
+  terms.rival = true;
+  terms.trials = 3;
+  for (int done = 0; done < turns; ++done) {
+    const NextTuningStep next = next_step(terms, journal);
+    if (next.step == TuningStep::end) break;
+    const double time = next.side == TuningSide::tuned ? 30 : next.side == TuningSide::rival ? rival : 40;
+    journal.turns.push_back({next.round, next.side, 10, tuned_run({time, time * 1.01, time * 0.99})});
+  }
+  return journal;
+}
+
+TEST(Rival, IsTriedAfterTheDefault) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40)};
+  TuningTerms terms = terms_of(10'000);
+  EXPECT_EQ(next_step(terms, journal).step, TuningStep::search) << "the image has none";
+  terms.rival = true;
+  EXPECT_EQ(next_step(terms, journal).step, TuningStep::try_rival);
+  EXPECT_GT(next_step(terms, journal).patience, 0);
+  journal.trials.push_back(ended(rival_setting(), TrialEnd::failed));
+  EXPECT_EQ(next_step(terms, journal).step, TuningStep::search) << "it is tried once";
+  journal.trials.pop_back();
+  terms.budget = 190;
+  EXPECT_EQ(next_step(terms, journal).step, TuningStep::search) << "there is no time to compare with it";
+}
+
+TEST(Rival, NeverWinsAndIsNoPointOfTheSpace) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40), trial_of(rival_setting(), 10)};
+  EXPECT_TRUE(journal.best()->setting.empty());
+  EXPECT_EQ(journal.rival()->cost, 10);
+  EXPECT_EQ(journal.distinct(), 1u);
+  EXPECT_EQ(trial_name(rival_setting()), "run_cpu");
+  EXPECT_EQ(trial_name({{"T", "1"}}), "T=1");
+  EXPECT_EQ(verdict_of(journal).text, "no setting was faster than the default");
+}
+
+TEST(Rival, TakesPartInEachRound) {
+  std::string order;
+  for (const TuningTurn& turn : against_rival(35).turns)
+    order += turn.side == TuningSide::standard ? 'A' : turn.side == TuningSide::rival ? 'R' : 'B';
+  EXPECT_EQ(order, "ARBBRAARBBRAARBBRAARB");
+}
+
+TEST(Rival, IsNamedInTheVerdict) {
+  EXPECT_NE(verdict_of(against_rival(35)).text.find("; 1.17 times as fast as run_cpu ("), std::string::npos);
+  const TuningVerdict equal = verdict_of(against_rival(30));
+  EXPECT_TRUE(equal.recommended) << "it is faster than the default";
+  EXPECT_NE(equal.text.find("; no better than run_cpu ("), std::string::npos) << equal.text;
+  EXPECT_NE(verdict_of(against_rival(20)).text.find("no better than run_cpu"), std::string::npos);
+  EXPECT_EQ(verdict_of(compared(40, 30, 14)).text.find("run_cpu"), std::string::npos);
+}
+
+TEST(Rival, ThatFailsIsLeftOut) {
+  TuningJournal journal = against_rival(35, 4);
+  journal.rival_failed = "it crashed";
+  TuningTerms terms = terms_of(10'000);
+  terms.trials = 3;
+  for (NextTuningStep next = next_step(terms, journal); next.step != TuningStep::end;
+       next = next_step(terms, journal)) {
+    ASSERT_NE(next.side, TuningSide::rival);
+    journal.turns.push_back({next.round, next.side, 10, tuned_run({30})});
+  }
+  EXPECT_FALSE(verdict_of(journal).over_rival);
+  EXPECT_TRUE(verdict_of(journal).comparison);
+}
+
+TEST(Rival, IsForPyTorchOnProcessors) {
+  RunAxes axes{"pytorch", "2.6.0", "pip", "x86_64", {}, "cpu"};
+  EXPECT_TRUE(has_rival(axes));
+  axes.version = "1.12.1";
+  EXPECT_FALSE(has_rival(axes)) << "torch.backends.xeon came with 1.13";
+  axes = {"pytorch", "2.6.0", "pip", "x86_64", {}, "nvidia:sm_90"};
+  EXPECT_FALSE(has_rival(axes));
+  axes = {"tensorflow", "2.6.0", "pip", "x86_64", {}, "cpu"};
+  EXPECT_FALSE(has_rival(axes));
+}
+
 std::string text_of_journal(const TuningJournal& journal) {
   TuningHead head;
   head.space.variables.push_back({"T", {"1"}});
   std::string text = to_json(head).dump() + "\n";
   for (std::size_t i = 0; i < journal.trials.size(); ++i) text += to_json(journal.trials[i], i).dump() + "\n";
   for (const TuningTurn& turn : journal.turns) text += to_json(turn).dump() + "\n";
-  if (!journal.failed.empty()) text += failed_comparison(journal.failed).dump() + "\n";
+  if (!journal.failed.empty()) text += failed_comparison(TuningSide::tuned, journal.failed).dump() + "\n";
+  if (!journal.rival_failed.empty())
+    text += failed_comparison(TuningSide::rival, journal.rival_failed).dump() + "\n";
   return text;
+}
+
+TEST(TuningJournal, KeepsTheRival) {
+  TuningJournal journal = against_rival(35, 5);
+  journal.rival_failed = "it crashed";
+  const std::string text = text_of_journal(journal);
+  EXPECT_EQ(text_of_journal(read_tuning_journal(text, "j")), text);
 }
 
 TEST(TuningJournal, IsReadAsItWasWritten) {

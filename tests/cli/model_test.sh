@@ -62,3 +62,54 @@ holds "$err" "the host's triad of 90000 GB/s cannot be"
 sed 's,ms/step,MB/s,g' made.json >units.json
 expect 3 "$KILN" model fit --runs units.json
 holds "$err" 'left out: 40 in MB/s: not the time of a step'
+
+# 5. A published model decides between images that are not measured; select tells the interval, the features and the check.
+"$KILN_PYTHON" - <<'PY' >world.json
+import json
+def image(tag, method):
+    return {"image": {"manifest": "sha256:" + tag[0] * 64, "repository": "pytorch", "tag": tag, "immutable_tag": tag + "-1", "key": tag[0] * 64,
+                      "cell": tag, "application": "pytorch", "version": "2.2.0", "method": method, "cpu": "x86_64", "size": 1,
+                      "components": [{"kind": "framework", "name": "pytorch", "version": "2.2.0", "method": method}]},
+            "stale": False, "failing": False, "retired": "", "measurements": []}
+print(json.dumps({"images": [image("a-distro", "distro"), image("b-pip", "pip")]}))
+PY
+"$KILN_BUILD/tests/world_index" state <world.json
+printf '{"optimisation": {"enable_opt_build": false, "workload": "net1", "app_type": "ai_training",
+  "app_type-ai_training": {"config": {"ai_framework": "pytorch"}, "ai_framework-pytorch": {"version": "2.2"}}}}' >job.json
+sed 's/"workload": "net1", //' job.json >plain.json
+choose() { "$KILN" select --state state --host host.json --dsl "$@" --json; }
+chosen() { json 'it["selected"]["name"]'; }
+expect 0 choose job.json
+equals "$(chosen)" pytorch:a-distro
+expect 4 "$KILN" model publish --state state --runs "$runs"
+expect 0 "$KILN" model publish --state state --runs made.json
+holds "$out" '40 records: '
+expect 0 choose job.json
+equals "$(chosen)" pytorch:b-pip
+equals "$(json '(it["selected"]["predicted"]["low"] < 0.04 * 0.7 * 0.8 < it["selected"]["predicted"]["high"], "predicted" in it["others"][0])')" '(True, True)'
+expect 0 "$KILN" select --state state --host host.json --dsl job.json
+holds "$out" 'b-pip'
+expect 0 "$KILN" select --state state --host host.json --dsl job.json --explain
+holds "$out" '  pytorch:a-distro is predicted slower: '
+holds "$out" ' (net1): '
+holds "$out" "  the prediction's model, image left out: median error "
+holds "$out" ': the model is better than both'
+holds "$out" '; predicted slower'
+# Without a workload, and without a host, nothing is predicted.
+expect 0 choose plain.json
+equals "$(chosen)" pytorch:a-distro
+expect 0 "$KILN" select --state state --host any --dsl job.json
+holds "$out" 'a-distro'
+# A model that is no longer better goes; a forged one is refused.
+expect 4 "$KILN" model publish --state state --runs "$runs"
+holds "$err" 'the index has no model any more'
+expect 0 choose job.json
+equals "$(chosen)" pytorch:a-distro
+"$KILN_PYTHON" - <<'PY'
+import hashlib, json
+content = json.dumps({"format": 1, "made": "now", "check": {}, "errors": [0.1], "records": []})
+sum = hashlib.sha256(b"snapshots/model\n" + content.encode()).hexdigest()
+open("state/store/snapshots/model.json", "w").write('{"checksum":"%s","content":%s}' % (sum, content))
+PY
+expect 3 choose job.json
+holds "$err" 'snapshots/model.json'

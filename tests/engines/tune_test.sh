@@ -88,6 +88,13 @@ expect 0 tune --trials 8 # all is known
 holds "$out" 'recommended: '
 holds "$out" '  SPEED='
 lacks "$err" 'comparison of'
+# The index has the setting, and a question about the workload gets it.
+expect 0 "$KILN" select --dsl job.json --explain
+holds "$out" '  tuned for say: SPEED='
+holds "$out" ' times as fast as the default ('
+sed 's/"workload": "say", //' job.json >plain.json
+expect 0 "$KILN" select --dsl plain.json --explain
+lacks "$out" 'tuned for'
 expect 0 "$KILN" tune --list --format json
 equals "$(json '[(one["workload"], one["recommended"], one["trials"]) for one in it]')" "[('say', True, 8)]"
 echo '{' >.kiln/bench/tuned/0.json

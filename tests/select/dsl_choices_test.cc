@@ -25,6 +25,21 @@ TEST(Dsl, TheCompilersOfModaksDocumentationAreKnownWithoutRecipes) {
   EXPECT_TRUE(query.selectors.empty());
 }
 
+TEST(Dsl, AutotuningIsAskedForOrNot) {
+  auto autotuning = [](const std::string& key) {
+    const std::string text = R"({"optimisation": {"enable_opt_build": true, )" + key + R"("app_type": "hpc",
+      "app_type-hpc": {"config": {"parallelisation": "mpi"}, "parallelisation-mpi": {"library": "mpich"}}}})";
+    return read_dsl(JsonDocument::parse(text, "job.json"), {}).query.autotuning;
+  };
+  EXPECT_EQ(autotuning(""), std::nullopt);
+  EXPECT_EQ(autotuning(R"("enable_autotuning": true, )"), true);
+  EXPECT_EQ(autotuning(R"("enable_autotuning": "False", )"), false);
+  EXPECT_NE(error_of([&] { autotuning(R"("enable_autotuning": 7, )"); })
+                .format()
+                .find("/optimisation/enable_autotuning"),
+            std::string::npos);
+}
+
 TEST(Dsl, AChoiceIsNoYesOrNo) {
   auto message = [](const std::string& choice) { return error_of([&] { read_choices(choice); }).format(); };
   EXPECT_EQ(message(R"("xla": "yes")"),

@@ -16,7 +16,7 @@ namespace {
 struct WorldRow {
   ImageRecord image;
   Tagged tagged;
-  std::vector<Measurement> measurements;
+  std::vector<std::string> speeds;  // measurements and tuned settings
 };
 
 WorldRow row_from_json(const JsonNode& node) {
@@ -30,7 +30,7 @@ WorldRow row_from_json(const JsonNode& node) {
                 node.at("retired").string(),
                 {}};
   for (const JsonNode& measurement : node.at("measurements").items())
-    row.measurements.push_back(measurement_from_json(measurement));
+    row.speeds.push_back(measurement.value().dump());
   return row;
 }
 
@@ -57,8 +57,7 @@ void write_index(const std::filesystem::path& folder, const std::vector<WorldRow
   for (const WorldRow& row : rows) {
     writer.put_image(row.image, to_json(row.image).dump());
     std::int64_t number = 0;
-    for (const Measurement& measurement : row.measurements)
-      writer.put_measurement(row.tagged.image, ++number, to_json(measurement).dump());
+    for (const std::string& speed : row.speeds) writer.put_measurement(row.tagged.image, ++number, speed);
     changes.push_back({name_of(row.image), std::nullopt, row.tagged});
   }
   SnapshotSidecar head;

@@ -40,6 +40,11 @@ class PythonScript(unittest.TestCase):
         self.assertEqual((0, "python find_module.py torch\npython train.py mnist_cnn\n", ""),
                          self.run_script("pytorch", "train.py", "mnist_cnn"))
 
+    def test_a_launcher_of_the_framework_starts_it(self):
+        self.program("python3", 'echo "python3 $*"')
+        self.assertEqual((0, "python3 find_module.py torch\npython3 -m torch.backends.xeon.run_cpu train.py mlp\n", ""),
+                         self.run_script("pytorch", "train.py", "mlp", KILN_BENCH_LAUNCHER="torch.backends.xeon.run_cpu"))
+
     def test_no_python_has_it(self):
         self.program("python3", "exit 1")
         status, output, errors = self.run_script("mxnet", "train.py")

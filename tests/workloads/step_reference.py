@@ -1,7 +1,11 @@
 """A training step in NumPy, written from the definitions, in double precision: what the networks' known losses are held against."""
+import ctypes
+import multiprocessing
 import os
 
 import numpy as np
+
+from harness import processors
 
 CHANNELS_FIRST = False
 VERSION = "1.0"
@@ -112,6 +116,26 @@ def doubled(layers):
 
 def cross_entropy(scores, labels):
     return -np.log(softmax(scores)[np.arange(len(labels)), labels]).mean()
+
+
+if os.environ.get("KILN_TEST_OPENMP"):
+    ctypes.CDLL(os.environ["KILN_TEST_OPENMP"])  # as a framework loads its own, which binds this process when it starts
+
+
+def _allowed(end):
+    end.send(processors())
+
+
+def loader(training, batches, settings):
+    """A process for each batch, which has the processors that a worker of a data loader has."""
+    fork = multiprocessing.get_context("fork")
+    for number in range(settings.steps + 1):
+        here, there = fork.Pipe()
+        worker = fork.Process(target=_allowed, args=(there,))
+        worker.start()
+        allowed = here.recv()
+        worker.join()
+        yield training.put(*batches[number % len(batches)]) + (allowed,)
 
 
 class Training(object):

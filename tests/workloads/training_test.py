@@ -1,4 +1,5 @@
 """Training as `kiln bench` runs it, of the networks in NumPy (step_reference.py): their known losses, real input, and what is refused."""
+import ctypes
 import gzip
 import importlib
 import json
@@ -65,6 +66,44 @@ class Networks(unittest.TestCase):
         for name in ("mnist_cnn", "mlp", "transformer_block", "resnet50"):
             network = importlib.import_module(name)
             self.assertEqual(set(network.BATCH.values()), set(network.LOSSES), name)
+
+
+class Batches(unittest.TestCase):
+    def test_another_batch_is_trained_without_a_known_loss(self):
+        status, output, errors = run("tiny_network", KILN_BENCH_BATCH="3")
+        self.assertEqual((0, ""), (status, errors))
+        self.assertEqual(3, json.loads(output.splitlines()[-1])["batch"])
+
+    def test_a_batch_that_is_no_number(self):
+        status, output, errors = run("tiny_network", KILN_BENCH_BATCH="many")
+        self.assertEqual((1, "", "train.py: KILN_BENCH_BATCH is 'many'; it must be a whole number from 0\n"), (status, output, errors))
+
+
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "this machine has one processor")
+class Workers(unittest.TestCase):
+    """step_reference.loader() starts a process for each batch, as a data loader does."""
+
+    def test_batches_come_from_workers(self):
+        status, output, errors = run("tiny_network", KILN_BENCH_WORKERS="1")
+        self.assertEqual((0, ""), (status, errors))
+        self.assertEqual(1, json.loads(output.splitlines()[-1])["workers"])
+
+    def test_openmp_that_binds_its_threads_pins_the_workers_too(self):
+        try:
+            ctypes.CDLL("libgomp.so.1")
+        except OSError:
+            self.skipTest("there is no libgomp.so.1")
+        openmp = {"KILN_TEST_OPENMP": "libgomp.so.1"}
+        status, _, errors = run("tiny_network", KILN_BENCH_WORKERS="1", **openmp)
+        self.assertEqual((0, ""), (status, errors), "nothing is bound unless a variable says so")
+        # OMP_PLACES alone binds as well: OMP_PROC_BIND is then true.
+        for bound in ({"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}, {"OMP_PLACES": "cores"}):
+            bound.update(openmp)
+            status, output, errors = run("tiny_network", KILN_BENCH_WORKERS="1", **bound)
+            self.assertEqual((1, ""), (status, output))
+            self.assertRegex(errors, "^train.py: the workers of the data loader may use [0-9]+ of [0-9]+ processors: OpenMP's binding")
+        status, _, errors = run("tiny_network", **bound)
+        self.assertEqual((0, ""), (status, errors), "without workers there is nothing to pin")
 
 
 class WrongResults(unittest.TestCase):

@@ -48,11 +48,10 @@ def processors():
     raise Wrong("/proc/self/status names no processors")
 
 
-def whole_number(environment, name, default):
-    """At least 1."""
+def whole_number(environment, name, default, least=1):
     text = environment.get(name, "") or str(default)
-    if not text.isdigit() or int(text) < 1:
-        raise Wrong("%s is %r; it must be a whole number from 1" % (name, text))
+    if not text.isdigit() or int(text) < least:
+        raise Wrong("%s is %r; it must be a whole number from %d" % (name, text, least))
     return int(text)
 
 
@@ -65,8 +64,11 @@ class Settings(object):
         self.steps = whole_number(environment, "KILN_BENCH_STEPS", default_steps)
         self.ranks = whole_number(environment, "KILN_BENCH_RANKS", 1)
         self.data = environment.get("KILN_BENCH_DATA", "")
+        self.batch = whole_number(environment, "KILN_BENCH_BATCH", 0, 0)  # 0: the network's
+        self.workers = whole_number(environment, "KILN_BENCH_WORKERS", 0, 0)  # processes that load batches; 0: before the first step
+        self.processors = processors()  # before a framework's OpenMP binds this process
         # Threads of a rank: as the image or its user says, else the processors in equal parts.
-        self.threads = whole_number(environment, "OMP_NUM_THREADS", max(1, processors() // self.ranks))
+        self.threads = whole_number(environment, "OMP_NUM_THREADS", max(1, self.processors // self.ranks))
 
 
 def timed(step, steps, clock=now):
@@ -102,6 +104,13 @@ def check_close(what, value, expected, tolerance):
     """`tolerance` is a part of what is expected."""
     if not _is_number(value) or abs(value - expected) > tolerance * abs(expected):
         raise Wrong("%s is %r, and not %r: this is another computation" % (what, value, expected))
+
+
+def check_workers(processors_of_worker, processors_of_all):
+    """OpenMP that binds its threads to cores binds the process as well, and with it all workers that it starts to one core."""
+    if processors_of_worker < processors_of_all:
+        raise Wrong("the workers of the data loader may use %d of %d processors: OpenMP's binding (OMP_PROC_BIND, GOMP_CPU_AFFINITY, "
+                    "KMP_AFFINITY) pins them, too" % (processors_of_worker, processors_of_all))
 
 
 def check_parameters(found, wanted):

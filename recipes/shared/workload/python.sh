@@ -23,6 +23,8 @@ done
 [ -n "$python" ] || { echo "python.sh: no Python on the PATH has the module $module" >&2; exit 1; }
 export PYTHONDONTWRITEBYTECODE=1 TF_CPP_MIN_LOG_LEVEL="${TF_CPP_MIN_LOG_LEVEL:-2}"
 
+# A launcher of the framework for one process, which `kiln tune` compares with.
+[ -z "${KILN_BENCH_LAUNCHER:-}" ] || set -- -m "$KILN_BENCH_LAUNCHER" "$@"
 ranks=${KILN_BENCH_RANKS:-1}
 [ "$ranks" != 1 ] || exec "$python" "$@"
 # All of them on this machine: no network is needed, nor looked for.

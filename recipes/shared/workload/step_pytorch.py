@@ -4,9 +4,10 @@ from __future__ import division
 import numpy as np
 import torch
 import torch.nn.functional as F
+import torch.utils.data
 from torch import nn
 
-from harness import Wrong
+from harness import Wrong, processors
 from layers import EPSILON, KEPT
 
 CHANNELS_FIRST = True
@@ -156,6 +157,29 @@ class Training(object):
 
     def compiled(self):
         return generated_by_inductor() if self.inductor else False
+
+
+class LoadedBatches(torch.utils.data.Dataset):
+    """Batch `number`, converted where it is loaded: in a worker; and how many processors that may use."""
+
+    def __init__(self, batches, count):
+        self.batches, self.count = batches, count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, number):
+        if number >= self.count:
+            raise IndexError(number)
+        examples, labels = self.batches[number % len(self.batches)]
+        return tensor(examples), torch.from_numpy(labels.astype(np.int64)), processors()
+
+
+def loader(training, batches, settings):
+    """What each step needs, from worker processes: (examples, labels, processors of the worker)."""
+    loaded = torch.utils.data.DataLoader(LoadedBatches(batches, settings.steps + 1), batch_size=None, num_workers=settings.workers)
+    for examples, labels, allowed in loaded:
+        yield examples.to(training.place), labels.to(training.place), allowed
 
 
 class Inference(object):

@@ -45,7 +45,9 @@ def measure(network, settings, variant):
     if not hasattr(module, "Training"):
         raise Wrong("no training with %s" % settings.framework)
     device = module.device()
-    batch = network.BATCH[device]
+    batch = settings.batch or network.BATCH[device]
+    if settings.workers and not hasattr(module, "loader"):
+        raise Wrong("KILN_BENCH_WORKERS: there is no data loader for %s" % settings.framework)
     if settings.data:
         batches, said = network_input.from_files(network, batch, settings.data, settings.steps + 1)
     else:
@@ -53,8 +55,20 @@ def measure(network, settings, variant):
     plan = layers.plan(network.LAYERS, network.INPUT, module.CHANNELS_FIRST)
     training = module.Training(network, plan, batch, settings)
     harness.check_parameters(training.parameters, network.PARAMETERS)
-    ready = [training.put(examples, labels) for examples, labels in batches]
-    first, samples, losses = harness.timed(lambda number: float(training.step(*ready[number % len(ready)])), settings.steps)
+    if settings.workers:
+        loaded = module.loader(training, batches, settings)
+
+        def step(number):
+            del number
+            examples, labels, processors = next(loaded)
+            harness.check_workers(int(processors), settings.processors)
+            return float(training.step(examples, labels))
+    else:
+        ready = [training.put(examples, labels) for examples, labels in batches]
+
+        def step(number):
+            return float(training.step(*ready[number % len(ready)]))
+    first, samples, losses = harness.timed(step, settings.steps)
     result = harness.check_losses(losses)
     known = network.LOSSES.get(batch)
     if known is not None and not settings.data:  # over ranks it is the same, as each has the same batch
@@ -63,7 +77,7 @@ def measure(network, settings, variant):
         "network": network.__name__, "unit": "ms/step", "samples": samples, "first": first, "parameters": training.parameters, "batch": batch,
         "threads": settings.threads, "framework": "%s %s" % (settings.framework, module.VERSION), "variant": training.variant,
         "device": device, "compiled": training.compiled(), "losses": [losses[0], losses[-1]],
-        "result": result, "input": said, "ranks": settings.ranks,
+        "result": result, "input": said, "ranks": settings.ranks, "workers": settings.workers,
     }
 
 
