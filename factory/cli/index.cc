@@ -13,7 +13,7 @@
 #include "factory/cli/print.h"
 #include "factory/pages/page_folder.h"
 #include "factory/pages/state_pages.h"
-#include "factory/record/distinct_names.h"
+#include "factory/record/image_record.h"
 #include "factory/state/sif_folder.h"
 #include "registry/answer/entry_json.h"
 #include "registry/index/image_patterns.h"

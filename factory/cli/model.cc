@@ -12,7 +12,7 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/usage.h"
-#include "factory/record/host.h"
+#include "factory/record/host_description.h"
 #include "registry/model/model_check.h"
 
 namespace kiln {

@@ -8,8 +8,8 @@
 
 namespace kiln::evidence {
 
-// All that there is to each: what is added to one does not compile until it is added here. Whoever changes
-// these lists raises facts_version().
+// All that there is to each: what is added to one does not compile until it is added here. If a list changes,
+// increase kFindings in package/kept_findings.cc.
 template <typename Bytes>
 static void fields(Bytes& bytes, Witness& witness) {
   auto& [symbol, address, instruction] = witness;
@@ -67,7 +67,7 @@ bool may_configure_loader(std::string_view text) {
 std::string to_bytes(Content& content) {
   ToBytes bytes;
   bytes(content);
-  return bytes.take();
+  return bytes.finish();
 }
 
 Content content_from_bytes(std::string_view bytes) {

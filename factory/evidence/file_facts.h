@@ -15,9 +15,8 @@
 
 namespace kiln::evidence {
 
-// Other whenever the same bytes may give other facts: the number, which whoever changes the code raises, and
-// the digest of dispatch_names.json. Caches of another version are not read.
-const std::string& facts_version();
+// The digest of dispatch_names.json: another table finds other facts in the same bytes.
+const std::string& dispatch_table();
 
 // A place in the file that shows something.
 struct Witness {
@@ -59,6 +58,5 @@ std::string_view family_of(Machine machine);  // archspec's: x86_64 (i386 too), 
 std::string_view name_of(Machine machine);
 
 Json to_json(const FileFacts& facts);
-FileFacts file_facts_from_json(const JsonNode& node);
 
 }  // namespace kiln::evidence

@@ -1,4 +1,4 @@
-// FileFacts as JSON: the cache's form, and the report's form of a file.
+// FileFacts as JSON: the report's form of a file.
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
@@ -18,21 +18,6 @@ constexpr auto kMachines = enum_names<Machine>({{Machine::other, "other"},
                                                 {Machine::x86_64, "x86_64"},
                                                 {Machine::aarch64, "aarch64"},
                                                 {Machine::ppc64, "ppc64"}});
-
-std::string text_at(const JsonNode& node, std::string_view key) {
-  auto found = node.find(key);
-  return found ? found->string() : "";
-}
-
-std::vector<std::string> texts_at(const JsonNode& node, std::string_view key) {
-  auto found = node.find(key);
-  return found ? found->strings() : std::vector<std::string>{};
-}
-
-std::uint64_t count_at(const JsonNode& node, std::string_view key) {
-  auto found = node.find(key);
-  return found ? static_cast<std::uint64_t>(found->integer(0, INT64_MAX)) : 0;
-}
 
 // Names of files and versions are any bytes in ELF; JSON is UTF-8.
 std::string printable_name(std::string text) {
@@ -58,19 +43,6 @@ Json to_json(const FeatureFacts& facts) {
   return json;
 }
 
-FeatureFacts feature_facts_from_json(const JsonNode& node) {
-  FeatureFacts facts;
-  facts.instructions = count_at(node, "instructions");
-  for (const auto& [name, count] : node.at("functions").members())
-    facts.functions[name] = static_cast<std::uint64_t>(count.integer(0, INT64_MAX));
-  if (auto witness = node.find("unconditional")) {
-    facts.unconditional =
-        Witness{text_at(*witness, "symbol"), count_at(*witness, "address"), text_at(*witness, "instruction")};
-  }
-  facts.dispatched = text_at(node, "dispatched");
-  return facts;
-}
-
 Json dynamic_to_json(const DynamicFacts& dynamic) {
   Json json = Json::object();
   put(json, "soname", printable_name(dynamic.soname));
@@ -79,24 +51,6 @@ Json dynamic_to_json(const DynamicFacts& dynamic) {
   put(json, "runpath", printable_name(dynamic.runpath));
   if (dynamic.no_default_libraries) json["no_default_libraries"] = true;
   return json;
-}
-
-DynamicFacts dynamic_from_json(const JsonNode& node) {
-  DynamicFacts dynamic;
-  dynamic.soname = text_at(node, "soname");
-  dynamic.needed = texts_at(node, "needed");
-  dynamic.rpath = texts_at(node, "rpath");
-  dynamic.runpath = texts_at(node, "runpath");
-  dynamic.no_default_libraries = node.find("no_default_libraries").has_value();
-  return dynamic;
-}
-
-template <typename Names>
-auto value_at(const JsonNode& node, const Names& names) {
-  std::string text = node.string();
-  auto value = names.find(text);
-  if (!value) node.fail("unknown word '" + text + "'");
-  return *value;
 }
 
 }  // namespace
@@ -122,31 +76,6 @@ Json to_json(const FileFacts& facts) {
   put(json, "hip", facts.gpu.gfx);
   put(json, "problems", facts.problems);
   return json;
-}
-
-FileFacts file_facts_from_json(const JsonNode& node) {
-  FileFacts facts;
-  facts.machine = value_at(node.at("machine"), kMachines);
-  facts.type = value_at(node.at("type"), kTypes);
-  facts.interpreter = text_at(node, "interpreter");
-  if (auto dynamic = node.find("dynamic")) facts.dynamic = dynamic_from_json(*dynamic);
-  facts.needs_glibc = text_at(node, "needs_glibc");
-  facts.provides_glibc = text_at(node, "provides_glibc");
-  facts.code_bytes = count_at(node, "code_bytes");
-  facts.functions = count_at(node, "functions");
-  facts.boundaries = text_at(node, "boundaries");
-  facts.undecodable_bytes = count_at(node, "undecodable_bytes");
-  if (auto features = node.find("features"))
-    for (const auto& [name, feature] : features->members()) {
-      if (set_of(family_of(facts.machine), {name}) == 0) feature.fail("unknown feature '" + name + "'");
-      facts.features.emplace(name, feature_facts_from_json(feature));
-    }
-  facts.queries = texts_at(node, "asks_by");
-  facts.gpu.sm = texts_at(node, "cuda_machine_code");
-  facts.gpu.compute = texts_at(node, "cuda_ptx");
-  facts.gpu.gfx = texts_at(node, "hip");
-  facts.problems = texts_at(node, "problems");
-  return facts;
 }
 
 }  // namespace kiln::evidence

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/figures/panel_tables.h"
 
 namespace kiln {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/figures/bar_style.h"
 #include "factory/figures/number_text.h"
 #include "factory/figures/text_box.h"

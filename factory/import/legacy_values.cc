@@ -7,7 +7,7 @@
 
 #include "factory/base/quote.h"
 #include "factory/import/legacy_script.h"
-#include "factory/oci/default_path.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 namespace {

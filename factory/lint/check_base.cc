@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "factory/base/glob.h"
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "factory/lint/check_file.h"
 #include "factory/oci/reference.h"
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "factory/base/glob.h"
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "factory/lint/check_cells.h"
 #include "factory/recipe/component_value.h"
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "factory/base/glob.h"
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "factory/lint/apt_call.h"
 #include "factory/lint/check_script.h"
 #include "factory/lint/whole_file.h"

@@ -4,8 +4,8 @@
 #include <map>
 #include <vector>
 
-#include "factory/base/glob.h"
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 

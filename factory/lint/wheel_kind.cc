@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "factory/base/glob.h"
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 

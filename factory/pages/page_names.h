@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "factory/record/distinct_names.h"
+#include "factory/record/image_record.h"
 #include "registry/index/index.h"
 
 namespace kiln {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "factory/base/json_text.h"
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/base/text.h"
 
 namespace kiln {

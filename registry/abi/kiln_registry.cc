@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "factory/base/error.h"
 #include "factory/base/json_text.h"
-#include "factory/base/unexpected.h"
 #include "registry/abi/installed_share.h"
 #include "registry/answer/chooser.h"
 #include "registry/answer/entry_json.h"

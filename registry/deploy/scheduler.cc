@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "factory/base/text.h"
-#include "factory/record/mpi.h"
+#include "factory/record/host_needs.h"
 #include "registry/deploy/script_quote.h"
 
 namespace kiln {

@@ -1,6 +1,5 @@
 // The file of the counters: a line a question, summed up when it has grown.
 #include "factory/base/durable_file.h"
-#include "factory/base/line_file.h"
 #include "factory/base/read_whole.h"
 #include "registry/select/demand.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "factory/base/text.h"
-#include "factory/record/distinct_names.h"
+#include "factory/record/image_record.h"
 #include "registry/select/gain.h"
 #include "registry/select/misses.h"
 #include "registry/select/select.h"
