@@ -8,8 +8,8 @@
 
 #include "factory/app/night_metrics.h"
 #include "factory/app/night_settling.h"
+#include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/unexpected.h"
 #include "factory/base/unique_name.h"
 #include "factory/night/budget.h"
 #include "factory/night/causes.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "factory/base/text.h"
-#include "factory/state/kept_lock.h"
+#include "factory/state/last_lockfile.h"
 
 namespace kiln {
 
@@ -16,7 +16,7 @@ NightLock::NightLock(NightLockPlace place, const std::function<void(const std::s
     previous_ = read_lockfile(JsonDocument::parse(checked_out_, file));
   }
   try {
-    if (const auto kept = kept_lock(place_.files, place_.state, place_.matrix, checked_out_))
+    if (const auto kept = last_lockfile(place_.files, place_.state, place_.matrix, checked_out_))
       previous_ = read_lockfile(JsonDocument::parse(*kept, file));
   } catch (Error& error) {
     warn(error.while_doing("reading the lockfile of the last night").format("warning"));
@@ -25,7 +25,7 @@ NightLock::NightLock(NightLockPlace place, const std::function<void(const std::s
 
 void NightLock::write(const Lockfile& lock) {
   const std::string text = lockfile_text(lock);
-  keep_lock(place_.files, place_.state, place_.matrix, checked_out_, text);
+  keep_lockfile(place_.files, place_.state, place_.matrix, checked_out_, text);
   if (text != checked_out_) place_.files.write(place_.file, text);
 }
 

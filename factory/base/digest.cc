@@ -47,6 +47,14 @@ std::string hex_of(const Sha256& sum) {
   return hex;
 }
 
+Sha256 sum_of_hex(std::string_view hex) {
+  auto value = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
+  Sha256 sum{};
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    sum[i] = static_cast<unsigned char>(16 * value(hex[2 * i]) + value(hex[2 * i + 1]));
+  return sum;
+}
+
 struct TextHasher::State {
   EVP_MD* algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   EVP_MD_CTX* md = EVP_MD_CTX_new();

@@ -30,6 +30,7 @@ class Digest {
 using Sha256 = std::array<unsigned char, 32>;
 void append_hex(std::string& out, const Sha256& sum);  // 64 lower-case hex digits
 std::string hex_of(const Sha256& sum);
+Sha256 sum_of_hex(std::string_view hex);  // REQUIRES: 64 lower-case hex digits
 
 // SHA-256 of many short texts, one after the other: the algorithm is looked up once.
 class TextHasher {

@@ -11,7 +11,7 @@
 #include <ctime>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/errno_hint.h"
+#include "factory/base/error.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/unique_name.h"
 
@@ -91,6 +91,13 @@ void replace_file(const fs::path& path, std::string_view bytes, bool sync) {
 
 }  // namespace
 
+std::vector<std::string> FileSystem::stems(const fs::path& folder, std::string_view ending) const {
+  std::vector<std::string> names = list(folder);
+  std::erase_if(names, [&](const std::string& name) { return !name.ends_with(ending); });
+  for (std::string& name : names) name.resize(name.size() - ending.size());
+  return names;
+}
+
 std::optional<std::string> RealFileSystem::read_bytes(const fs::path& path, std::uint64_t most) const {
   return read_whole(path, most);
 }
@@ -158,6 +165,13 @@ std::string rfc3339(std::int64_t unix_seconds) {
   char text[32];
   std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return {text, length};
+}
+
+std::optional<std::int64_t> unix_seconds_of(const std::string& date) {
+  std::tm utc{};
+  const char* end = ::strptime(date.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return static_cast<std::int64_t>(::timegm(&utc));
 }
 
 }  // namespace kiln

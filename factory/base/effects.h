@@ -16,7 +16,6 @@
 #include "factory/base/error.h"
 
 namespace kiln {
-
 namespace fs = std::filesystem;
 
 // Bytes of a file that is read whole, where its reader knows no lower limit. Documents have 4 MiB
@@ -41,6 +40,8 @@ class FileSystem {
   virtual bool is_directory(const fs::path& path) const = 0;
   virtual std::vector<std::string> list(
       const fs::path& folder) const = 0;  // names, sorted; empty when absent
+  // The names there that end with `ending`, without it.
+  std::vector<std::string> stems(const fs::path& folder, std::string_view ending = ".json") const;
   virtual void make_directories(const fs::path& path) = 0;
   virtual void remove_all(const fs::path& path) = 0;  // absent is fine
   virtual void rename(const fs::path& from, const fs::path& to) = 0;
@@ -176,5 +177,10 @@ void install_interrupt_handler();
 bool interrupted();
 // A second SIGINT, a second or more after the first signal: somebody does not want to wait any longer.
 bool interrupted_again();
+
+// Dates that rfc3339() wrote, back as seconds.
+
+// Seconds since 1970 (UTC) of "2026-11-23T10:00:00Z"; nullopt for another form.
+std::optional<std::int64_t> unix_seconds_of(const std::string& date);
 
 }  // namespace kiln

@@ -1,7 +1,18 @@
 #include "factory/base/error.h"
 
+#include <cxxabi.h>
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <new>
 #include <numeric>
+#include <system_error>
+#include <typeinfo>
 
 namespace kiln {
 namespace {
@@ -73,6 +84,70 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best = nearest(word, candidates);
   return best.empty() ? "" : "did you mean '" + best + "'?";
+}
+
+std::string hint_for(int number) {
+  switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space on that file system and run the command again";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "check the owner and the mode";
+    case EFBIG:
+      return "raise the limit for the size of files (`ulimit -f`), or use a file system that takes larger "
+             "files";
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+      return "this user has too many processes or open files: see ulimit -a";
+    default:
+      return "";
+  }
+}
+
+namespace {
+
+// "nlohmann::detail::type_error": for whoever mends it.
+std::string type_of(const std::exception& exception) {
+  const char* name = typeid(exception).name();
+  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(name, nullptr, nullptr, nullptr),
+                                                        std::free);
+  return readable ? readable.get() : name;
+}
+
+Error refused(const std::string& what, int number) {
+  return {ExitCode::store, fmt::format("{}: {}", what, std::strerror(number)), hint_for(number)};
+}
+
+Error mistake(const std::string& what) {
+  return {ExitCode::internal, fmt::format("kiln made a mistake ({})", what),
+          "what is built and published is as it was; please report the command and what it was given"};
+}
+
+}  // namespace
+
+Error unexpected_error(const std::exception& exception) {
+  if (auto* error = dynamic_cast<const Error*>(&exception)) return *error;
+  if (auto* error = dynamic_cast<const std::filesystem::filesystem_error*>(&exception))
+    return refused(fmt::format("cannot use {}", error->path1().empty() ? "a file" : error->path1().string()),
+                   error->code().value());
+  if (auto* error = dynamic_cast<const std::system_error*>(&exception))
+    return refused("the operating system refused to go on", error->code().value());
+  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr)
+    return {ExitCode::store, "out of memory", "fewer jobs at a time (-j) need less"};
+  return mistake(type_of(exception));
+}
+
+Error unexpected_error() {
+  try {
+    throw;
+  } catch (const std::exception& exception) {
+    return unexpected_error(exception);
+  } catch (...) {
+    return mistake("an exception of an unknown type");
+  }
 }
 
 }  // namespace kiln

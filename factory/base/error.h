@@ -1,6 +1,7 @@
 // Errors: what ends a command, where it happened and what to do about it.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -67,5 +68,15 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 // A hint "did you mean 'x'?", or "" when `nearest` finds nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+// What to do about an error of the system. `number`: errno's; "" if kiln has no advice.
+std::string hint_for(int number);
+
+// What the operating system refused is Error(store) in its words; anything else is a mistake of kiln,
+// Error(internal), and never in the words of the library that threw it. An Error is itself.
+Error unexpected_error(const std::exception& exception);
+// Of whatever is being handled: what is no std::exception is a mistake of kiln as well. REQUIRES: a handler
+// runs.
+Error unexpected_error();
 
 }  // namespace kiln

@@ -3,12 +3,13 @@
 //   template <typename Bytes>
 //   void fields(Bytes& bytes, Witness& witness) { bytes(witness.symbol, witness.address); }
 //
-//   ToBytes out; out(witness); out.take()      FromBytes in(bytes); in(witness);
+//   ToBytes out; out(witness); out.finish()      FromBytes in(bytes); in(witness);
 //
 // Numbers take 1 to 10 bytes. For files that kiln keeps for itself: there is no version in it, and nothing
 // but the end of the bytes is checked. Whoever reads proves them first.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,7 +38,7 @@ class ToBytes {
     bytes_ += static_cast<char>(value);
   }
   std::size_t size() const { return bytes_.size(); }
-  std::string take() { return std::move(bytes_); }
+  std::string finish() { return std::move(bytes_); }
 
  private:
   template <typename First, typename Second>
@@ -62,6 +63,10 @@ class ToBytes {
       put(key);
       put(value);
     }
+  }
+  template <std::size_t size>
+  void put(std::array<unsigned char, size>& bytes) {
+    bytes_.append(reinterpret_cast<const char*>(bytes.data()), size);
   }
   template <typename Value>
   void put(Value& value) {
@@ -130,6 +135,12 @@ class FromBytes {
       get(pair);
       values.insert(std::move(pair));
     }
+  }
+  template <std::size_t size>
+  void get(std::array<unsigned char, size>& bytes) {
+    if (bytes_.size() < size) ends_early();
+    bytes_.copy(reinterpret_cast<char*>(bytes.data()), size);
+    bytes_.remove_prefix(size);
   }
   template <typename Value>
   void get(Value& value) {

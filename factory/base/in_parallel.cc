@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <future>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -62,6 +63,12 @@ void in_parallel(std::size_t count, std::size_t threads, const std::function<voi
   calls.run();
   for (std::thread& other : others) other.join();
   calls.rethrow();
+}
+
+void run_concurrently(const std::function<void()>& aside, const std::function<void()>& here) {
+  std::future<void> other = std::async(std::launch::async, aside);  // its destructor waits
+  here();
+  other.get();
 }
 
 }  // namespace kiln

@@ -19,7 +19,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "factory/base/date.h"
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
 

@@ -128,7 +128,7 @@ class Scanner {
   Scanner(std::string_view text, const std::string& file, const JsonLimits& limits, JsonPlaces* places)
       : file_(file), limits_(limits), places_(places), walk_(text) {}
 
-  ScannedJson take() { return {std::move(root_), std::move(orders_)}; }
+  ScannedJson finish() { return {std::move(root_), std::move(orders_)}; }
 
   // nlohmann's SAX interface. Returning is always true: failures are thrown.
   bool null() { return put(nullptr); }
@@ -327,7 +327,7 @@ ScannedJson scan(std::string_view text, const std::string& file, const JsonLimit
                  JsonPlaces* places) {
   Scanner scanner(text, file, limits, places);
   Json::sax_parse(text.begin(), text.end(), &scanner, nlohmann::detail::input_format_t::json, true, true);
-  return scanner.take();
+  return scanner.finish();
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Which keys each object of kiln's input files may hold, in one table: the readers refuse every other key,
-// and a test holds the JSON Schemas to it. Objects are named "<schema>" or "<schema>/<definition>", as in
-// schema/*.schema.json.
+// Which keys each object of kiln's input files may hold, in one table (keys.json): the readers refuse every
+// other key, and a test holds the JSON Schemas to it. Objects are named "<schema>" or
+// "<schema>/<definition>", as in schema/*.schema.json.
 #pragma once
 
 #include <map>

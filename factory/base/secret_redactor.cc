@@ -78,7 +78,7 @@ bool SecretRedactor::may_begin_at(std::size_t at) const {
   });
 }
 
-std::string SecretRedactor::take(std::string_view bytes) {
+std::string SecretRedactor::redacted(std::string_view bytes) {
   if (words_.empty()) return std::string(bytes);
   kept_ += bytes;
   return show(false);

@@ -21,7 +21,7 @@ class SecretRedactor {
  public:
   explicit SecretRedactor(std::vector<std::string> words);
   // What of the stream may be shown now.
-  std::string take(std::string_view bytes);
+  std::string redacted(std::string_view bytes);
   // The rest, at the end of the stream.
   std::string finish();
 

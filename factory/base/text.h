@@ -59,4 +59,8 @@ std::string last_lines(std::string text, std::size_t count);
 // "1 step", "5 steps"; `many` where that is not the word and an s.
 std::string counted(std::size_t number, std::string_view word, std::string_view many = {});
 
+// Globs over names: `*` any run of characters, `?` any one. No classes, no escapes; time is O(pattern ×
+// text).
+bool glob_matches(std::string_view pattern, std::string_view text);
+
 }  // namespace kiln

@@ -6,8 +6,7 @@
 #include <array>
 #include <map>
 
-#include "factory/base/date.h"
-#include "factory/base/glob.h"
+#include "factory/base/effects.h"
 #include "factory/base/text.h"
 
 namespace kiln {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "factory/base/date.h"
 #include "factory/base/digest.h"
 #include "factory/base/effects.h"
 #include "factory/base/text.h"

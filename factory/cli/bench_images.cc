@@ -9,7 +9,7 @@
 #include "factory/cli/bench.h"
 #include "factory/cli/print.h"
 #include "factory/engine/architecture.h"
-#include "factory/record/host.h"
+#include "factory/record/host_description.h"
 #include "factory/run/kept_runs.h"
 #include "factory/sbom/provenance.h"
 

@@ -14,7 +14,7 @@
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/run/cell_state.h"
-#include "factory/state/formats.h"
+#include "factory/state/state.h"
 
 namespace kiln {
 namespace {

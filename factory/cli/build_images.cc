@@ -14,9 +14,9 @@
 #include "factory/mirror/mirror_folder.h"
 #include "factory/os/file_lock.h"
 #include "factory/run/build.h"
-#include "factory/state/formats.h"
 #include "factory/state/lock.h"
 #include "factory/state/record_store.h"
+#include "factory/state/state.h"
 
 namespace kiln {
 

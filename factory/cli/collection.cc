@@ -10,10 +10,9 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/publication.h"
 #include "factory/collect/collect.h"
-#include "factory/collect/collection_due.h"
 #include "factory/collect/engine_storage.h"
 #include "factory/engine/engine.h"
-#include "factory/state/sweep.h"
+#include "factory/state/lock.h"
 
 namespace kiln {
 

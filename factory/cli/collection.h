@@ -6,7 +6,6 @@
 #include <string>
 
 #include "factory/cli/invocation.h"
-#include "factory/collect/registry_collect.h"
 #include "factory/collect/registry_garbage.h"
 #include "factory/collect/survey.h"
 #include "factory/distribution/http.h"

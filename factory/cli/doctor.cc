@@ -107,7 +107,7 @@ bool add_namespaces(const Site& site, Invocation& invocation, Table& table) {
 
 // How limits.memory of the site file is held here, and the peak of each step measured.
 void add_memory(const Site& site, Table& table) {
-  const auto place = find_cgroup_place();
+  const auto place = find_cgroup_path();
   const std::uint64_t limit = site.step_limits.memory;
   table.add({"memory of steps", place ? fmt::format("cgroup v{}", place->version) : "by watching", "",
              rating(place.has_value(), false),

@@ -1,6 +1,4 @@
 // kiln host: this machine, as `kiln select --host` reads it elsewhere.
-#include "factory/record/host.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -9,7 +9,7 @@
 #include "factory/cli/invocation.h"
 #include "factory/oci/blob_damage.h"
 #include "factory/oci/blob_store.h"
-#include "factory/record/image_check.h"
+#include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {

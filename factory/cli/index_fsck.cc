@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/base/date.h"
+#include "factory/base/effects.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
 #include "factory/cli/collection.h"
@@ -103,10 +103,7 @@ class Packager {
   explicit Packager(Invocation& invocation) : invocation_(invocation), state_(invocation.state()) {}
 
   void operator()(const BlobUser& image) {
-    constexpr std::string_view kEnding = ".json";
-    for (std::string name : invocation_.files.list(state_.plan("x").parent_path())) {
-      if (!name.ends_with(kEnding)) continue;
-      name.resize(name.size() - kEnding.size());
+    for (const std::string& name : invocation_.files.stems(state_.plan("x").parent_path())) {
       auto spec = image_in(name, image.image.cell);
       if (spec && record_name(*spec) == image.record) return package(*spec, name, image.image.created);
     }

@@ -6,7 +6,7 @@
 
 #include "factory/cli/invocation.h"
 #include "factory/cli/temporary_folder.h"
-#include "factory/oci/image_digest.h"
+#include "factory/oci/pull.h"
 #include "factory/plan/lock_policy.h"
 #include "factory/plan/lock_update.h"
 #include "factory/recipe/lockfile.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "factory/base/glob.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "factory/base/unexpected.h"
+#include "factory/base/error.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"

@@ -116,7 +116,7 @@ void run_mirror(const MirrorOptions& options, Invocation& invocation) {
   const StepSetup steps = invocation.step_setup(site, state);
   std::unique_ptr<Http> http;
   std::optional<WheelFetcher> wheels;
-  const PipPlaces places = pip_places(site, invocation);
+  const PipSources places = pip_places(site, invocation);
   auto web = [&]() -> Http& {
     if (http) return *http;
     HttpSettings settings{invocation.environment, site.pull_limits.stall};

@@ -13,7 +13,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
-#include "factory/record/host.h"
+#include "factory/record/host_description.h"
 #include "registry/model/kept_model.h"
 
 namespace kiln {

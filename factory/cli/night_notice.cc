@@ -38,7 +38,7 @@ void post(const Json& notice, const std::string& url, Invocation& invocation) {
     answer = open_http({invocation.environment, kPatience})->send(request);
   } catch (const HttpFailure& failure) {
     SecretRedactor hidden({url});
-    const std::string what = hidden.take(failure.message());
+    const std::string what = hidden.redacted(failure.message());
     throw Error(ExitCode::network, "the webhook: " + what + hidden.finish());
   }
   if (answer.status < 200 || answer.status > 299)

@@ -15,12 +15,12 @@
 #include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/upstream.h"
-#include "factory/collect/collection_due.h"
+#include "factory/collect/collect.h"
 #include "factory/night/budget.h"
 #include "factory/night/lease.h"
 #include "factory/night/night_files.h"
 #include "factory/run/publish.h"
-#include "factory/state/claim.h"
+#include "factory/state/lock.h"
 
 namespace kiln {
 namespace {

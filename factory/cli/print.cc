@@ -11,7 +11,7 @@
 
 #include "factory/base/error.h"
 #include "factory/base/json_text.h"
-#include "factory/base/packed_text.h"
+#include "factory/base/packed_map.h"
 #include "factory/base/text.h"
 
 namespace kiln {

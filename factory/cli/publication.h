@@ -10,7 +10,6 @@
 #include "factory/cli/invocation.h"
 #include "factory/distribution/credentials.h"
 #include "factory/distribution/http.h"
-#include "factory/distribution/registry_address.h"
 #include "factory/distribution/registry_client.h"
 #include "factory/distribution/signing_key.h"
 #include "factory/plan/cell_patterns.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/glob.h"
+#include "factory/base/text.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"

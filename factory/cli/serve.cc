@@ -14,8 +14,8 @@
 #include <string>
 
 #include "factory/app/night_metrics.h"
+#include "factory/base/durable_file.h"
 #include "factory/base/effects.h"
-#include "factory/base/line_file.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"

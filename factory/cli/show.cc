@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/base/glob.h"
+#include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
 #include "factory/cli/options.h"

@@ -24,7 +24,7 @@
 #include "factory/run/package_cell.h"
 #include "factory/run/step_terms.h"
 #include "factory/state/access.h"
-#include "factory/state/claim.h"
+#include "factory/state/lock.h"
 #include "factory/state/plan_file.h"
 #include "factory/state/record_store.h"
 #include "factory/state/state_names.h"

@@ -15,7 +15,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
 #include "factory/cli/state_lock.h"
-#include "factory/record/host.h"
+#include "factory/record/host_description.h"
 #include "factory/record/tuned_record.h"
 #include "factory/run/tuning_run.h"
 

@@ -43,8 +43,8 @@ std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation) {
   return index;
 }
 
-PipPlaces pip_places(const Site& site, Invocation& invocation) {
-  PipPlaces places{index_of_pip(site, invocation), {}};
+PipSources pip_places(const Site& site, Invocation& invocation) {
+  PipSources places{index_of_pip(site, invocation), {}};
   if (places.index && places.index->url.empty()) places.index.reset();
   const auto links = invocation.environment.find("PIP_FIND_LINKS");
   if (links == invocation.environment.end()) return places;

@@ -17,7 +17,7 @@ namespace kiln {
 std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation);
 
 // The same, and the folders of PIP_FIND_LINKS.
-PipPlaces pip_places(const Site& site, Invocation& invocation);
+PipSources pip_places(const Site& site, Invocation& invocation);
 
 // Of the components that images of the catalogue are made of: at most `most` proposals are shown; 0: nobody
 // is asked. Package indexes as pip would find them on this machine, repositories by git. Nothing is written.

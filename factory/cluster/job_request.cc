@@ -10,7 +10,7 @@
 
 #include "factory/base/text.h"
 #include "factory/cpu/microarchitecture.h"
-#include "factory/state/step_need.h"
+#include "factory/state/step_history.h"
 
 namespace kiln {
 namespace {

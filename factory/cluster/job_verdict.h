@@ -15,7 +15,7 @@
 
 #include "factory/cluster/job_files.h"
 #include "factory/cluster/queued_job.h"
-#include "factory/state/record_types.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 

@@ -35,11 +35,9 @@ void add_image(const ImageRecord& image, KnownSizes& sizes) {
 
 template <typename Read>
 void each_record(const fs::path& folder, const FileSystem& files, Read read) {
-  constexpr std::string_view kEnding = ".json";
-  for (const std::string& file : files.list(folder)) {
-    if (!file.ends_with(kEnding)) continue;
+  for (const std::string& name : files.stems(folder)) {
     try {
-      read(file.substr(0, file.size() - kEnding.size()));
+      read(name);
     } catch (const Error&) {
       // Damaged: whoever builds on it says so.
     }

@@ -4,8 +4,8 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/collect/collect.h"
-#include "factory/collect/disk_use.h"
 #include "factory/collect/engine_storage.h"
+#include "factory/collect/garbage.h"
 
 namespace kiln {
 namespace {
@@ -46,6 +46,7 @@ constexpr Part kParts[] = {
     {"origins", "plans"},
     {"recipes", "plans"},
     {"builds", "plans"},
+    {"derived", "plans"},
     {"build.ninja", "plans"},
     {".ninja_log", "plans"},
     {".ninja_deps", "plans"},
@@ -61,6 +62,7 @@ constexpr Part kParts[] = {
     {"engine.lock", "the engine's store"},
     {"engine.import.lock", "the engine's store"},
     {"running", "leavings"},
+    {"jobs", "leavings"},
     {"memory", "leavings"},
     {"tmp", "leavings"},
     {"events.fifo", "leavings"},
@@ -74,18 +76,18 @@ constexpr Part kParts[] = {
 bool is_of_index(const std::string& name) { return name.starts_with("index.db"); }
 bool stays(const std::string& name) { return name == "lock"; }
 
-bool is_part(const std::string& name) {
-  return is_of_index(name) || stays(name) ||
-         std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](const Part& part) { return part.name == name; });
-}
-
 bool is_there(const fs::path& path) {
   std::error_code absent;
   return fs::exists(fs::symlink_status(path, absent));
 }
 
 }  // namespace
+
+bool is_state_part(const std::string& name) {
+  return is_of_index(name) || stays(name) ||
+         std::any_of(std::begin(kParts), std::end(kParts),
+                     [&](const Part& part) { return part.name == name; });
+}
 
 void need_state_folder(const StatePaths& state, const FileSystem& files) {
   const std::vector<std::string> names = files.list(state.root());
@@ -101,7 +103,7 @@ StateContents state_contents(const StatePaths& state, const FileSystem& files) {
   StateContents contents;
   const std::vector<std::string> names = files.list(state.root());
   for (const std::string& name : names)
-    if (!is_part(name)) contents.unknown.push_back(name);
+    if (!is_state_part(name)) contents.unknown.push_back(name);
   auto add = [&](const fs::path& path, std::string_view what) {
     if (is_there(state.root() / path))
       contents.parts.push_back({GarbageKind::leaving, path.string(), std::string(what), {path}, 0});

@@ -16,6 +16,9 @@ struct StateContents {
   std::vector<std::string> unknown;  // files of somebody else: they stay
 };
 
+// Whether kiln makes something of that name in a state folder.
+bool is_state_part(const std::string& name);
+
 // Throws Error(input) for a folder in which something lies, and nothing that only kiln makes.
 void need_state_folder(const StatePaths& state, const FileSystem& files);
 

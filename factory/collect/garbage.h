@@ -43,4 +43,13 @@ struct Garbage {
   bool named = true;  // by a row or a record that goes, too: false for caches, leavings, what nobody names
 };
 
+// What the disk gets back: a file counts when its last name goes, with the blocks that it has.
+
+// Fills in `bytes` of each whose paths, files or folders below `root`, go together with all others. A file
+// with several names there counts for the first that has it.
+void measure(const std::filesystem::path& root, std::vector<Garbage>& garbage);
+
+// Blocks of a file or of all below a folder, each file once; 0 where there is nothing.
+std::uint64_t disk_use(const std::filesystem::path& path);
+
 }  // namespace kiln

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "factory/collect/retention.h"
+#include "factory/collect/roots.h"
 #include "factory/oci/blob_damage.h"
 #include "factory/oci/layout.h"
 #include "factory/record/image_blobs.h"
@@ -63,21 +63,18 @@ class BlobFinder {
   }
 
   void add_steps() {
-    constexpr std::string_view kEnding = ".json";
     const RecordReader records(setup_.state, setup_.files);
-    for (const std::string& file : setup_.files.list(setup_.state.step_folder())) {
-      if (!file.ends_with(kEnding)) continue;
-      const std::string key = file.substr(0, file.size() - kEnding.size());
+    for (const std::string& key : setup_.files.stems(setup_.state.step_folder())) {
       const bool lives =
-          roots_.named.contains(key) ||
-          is_younger(setup_.state.step_folder() / file, setup_.retention.keep_steps_for, setup_.now);
+          roots_.named.contains(key) || is_younger(setup_.state.step_folder() / (key + ".json"),
+                                                   setup_.retention.keep_steps_for, setup_.now);
       if (lives) found_.steps.insert(key);
       try {
         if (auto step = records.step(key)) add_step(*step, lives);
       } catch (const Error& error) {
         if (lives)
           throw Error(ExitCode::store,
-                      fmt::format("steps/{} is not what was written: {}", file, error.message()),
+                      fmt::format("steps/{}.json is not what was written: {}", key, error.message()),
                       "`kiln index fsck --repair` takes it away; then collect");
       }
     }

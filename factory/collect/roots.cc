@@ -4,30 +4,136 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "factory/collect/retention.h"
+#include "factory/base/effects.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
+#include "factory/collect/empty_state.h"
 #include "factory/oci/blob_store.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {
 
-constexpr std::string_view kJsonEnding = ".json";
+// nullopt for what is no number: the name of an image.
+std::optional<std::int64_t> snapshot_number(const std::string& word) {
+  std::int64_t number = 0;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (problem != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return number;
+}
 
-// Of the state folder, beside what begins with a point: what names images only in ways that are followed
-// here, or as a cache.
-constexpr std::string_view kKnown =
-    " plans origins recipes builds builds.turn lock lock.queue build.ninja steps tests failed running images "
-    "built conversions sif logs"
-    " sif.snapshots formats blobs evidence engine tmp engine.sessions engine.lock engine.import.lock store"
-    " events.fifo index.lock demand.jsonl locks proposals.json pushed.jsonl history.jsonl memory nights"
-    " nights.lease nights.reserve hosts bench site.json writers.lease doctor.lock"
-    " jobs caches derived shared.unread shared.unwritten ";
+bool is_young(const Snapshot& snapshot, const Retention& retention, std::int64_t now) {
+  const auto created = unix_seconds_of(snapshot.created);
+  return !created || now - *created < retention.keep_for.count();
+}
 
+}  // namespace
+
+std::map<std::int64_t, std::string> kept_snapshots(const std::vector<Snapshot>& snapshots,
+                                                   const Retention& retention, std::int64_t now) {
+  std::map<std::int64_t, std::string> kept;
+  std::vector<std::int64_t> numbers;
+  for (const Snapshot& snapshot : snapshots) {
+    numbers.push_back(snapshot.number);
+    if (snapshot.current) kept.emplace(snapshot.number, "current");
+  }
+  for (const std::string& word : retention.keep) {
+    const auto number = snapshot_number(word);
+    if (!number) continue;
+    if (std::find(numbers.begin(), numbers.end(), *number) == numbers.end())
+      throw Error(ExitCode::no_match, fmt::format("there is no snapshot {}, which is to be kept", *number),
+                  "`kiln index snapshots` lists them; \"keep\" of the site file's \"gc\" names some, too");
+    kept.emplace(*number, "kept by name");
+  }
+  std::sort(numbers.rbegin(), numbers.rend());
+  const auto newest =
+      std::min(numbers.size(), static_cast<std::size_t>(std::max(1, retention.keep_snapshots)));
+  for (std::size_t i = 0; i < newest; ++i)
+    kept.emplace(numbers[i], fmt::format("one of the newest {}", retention.keep_snapshots));
+  for (const Snapshot& snapshot : snapshots)
+    if (is_young(snapshot, retention, now))
+      kept.emplace(snapshot.number, "younger than " + age_text(retention.keep_for));
+  return kept;
+}
+
+bool is_kept_by_name(const ImageRecord& image, const Retention& retention) {
+  return std::any_of(retention.keep.begin(), retention.keep.end(), [&](const std::string& word) {
+    if (snapshot_number(word)) return false;
+    if (word == image.manifest.text() || word == image.manifest.hex() || word == image.key) return true;
+    return glob_matches(word, image.name()) ||
+           glob_matches(word, image.repository + ":" + image.immutable_tag);
+  });
+}
+
+std::string why_snapshots_go(const Retention& retention) {
+  const std::string newest = retention.keep_snapshots == 1
+                                 ? "not the newest"
+                                 : fmt::format("not one of the newest {}", retention.keep_snapshots);
+  return retention.keep_for.count() == 0
+             ? newest
+             : fmt::format("older than {}, and {}", age_text(retention.keep_for), newest);
+}
+
+std::string and_older(std::chrono::seconds age) {
+  return age.count() == 0 ? "" : ", and it is older than " + age_text(age);
+}
+
+std::string age_text(std::chrono::seconds age) {
+  const auto count = age.count();
+  for (const auto& [unit, letter] : {std::pair(86400, 'd'), std::pair(3600, 'h'), std::pair(60, 'm')})
+    if (count >= unit && count % unit == 0) return fmt::format("{}{}", count / unit, letter);
+  return fmt::format("{}s", count);
+}
+
+namespace {
+
+constexpr std::size_t kDigits = 64;
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+}  // namespace
+
+void HexNames::add(std::string_view text) {
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    if (at < text.size() && is_hex_digit(text[at])) continue;
+    if (at - begin == kDigits) names_.insert(sum_of_hex(text.substr(begin, kDigits)));
+    begin = at + 1;
+  }
+}
+
+void HexNames::add_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string piece;
+  std::string kept;  // the run of digits that the last piece ended with
+  for (bool more = in.good(); more;) {
+    piece.resize(kPiece);
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    piece.resize(static_cast<std::size_t>(in.gcount()));
+    more = in.good();
+    piece.insert(0, kept);
+    std::size_t end = piece.size();
+    while (more && end > 0 && is_hex_digit(piece[end - 1])) --end;
+    add(std::string_view(piece).substr(0, end));
+    kept = piece.substr(end, kDigits + 1);  // of a longer one, enough to tell that it is no name
+  }
+  if (!in.eof()) throw Error(ExitCode::store, "cannot read " + file.string());
+}
+
+bool HexNames::contains(std::string_view hex) const {
+  return hex.size() == kDigits && is_hex(hex) && names_.contains(sum_of_hex(hex));
+}
+
+namespace {
+
+// Of the state folder: what names images only in ways that are followed here, or as a cache.
 bool is_known(const std::string& name) {
-  return name.starts_with('.') || name.starts_with("index.db") ||
-         kKnown.find(" " + name + " ") != std::string_view::npos;
+  return name.starts_with('.') || name == "site.json" || is_state_part(name);
 }
 
 // "docker://host/name" leads into no folder; "oci:/site/.kiln/images/hello/2.1-…" does.
@@ -60,14 +166,13 @@ class RootFinder {
  private:
   void read_plans() {
     const fs::path folder = setup_.state.plan("x").parent_path();
-    for (const std::string& file : setup_.files.list(folder)) {
-      if (!file.ends_with(kJsonEnding)) continue;
-      const std::string name = file.substr(0, file.size() - kJsonEnding.size());
+    for (const std::string& name : setup_.files.stems(folder)) {
+      const fs::path file = folder / (name + ".json");
       const bool published = tagged_.matrices.contains(name);
-      if (!published && !is_younger(folder / file, setup_.retention.keep_for, setup_.now)) continue;
+      if (!published && !is_younger(file, setup_.retention.keep_for, setup_.now)) continue;
       roots_.plans.emplace(name, published ? "published in a snapshot that stays"
                                            : "younger than " + age_text(setup_.retention.keep_for));
-      const std::string text = setup_.files.read(folder / file, kMostPlan).value_or("");
+      const std::string text = setup_.files.read(file, kMostPlan).value_or("");
       roots_.named.add(text);
       add_bases(text);
     }
@@ -118,9 +223,7 @@ class RootFinder {
   }
 
   void read_packaged() {
-    for (const std::string& file : setup_.files.list(setup_.state.built_folder())) {
-      if (!file.ends_with(kJsonEnding)) continue;
-      const std::string record = file.substr(0, file.size() - kJsonEnding.size());
+    for (const std::string& record : setup_.files.stems(setup_.state.built_folder())) {
       try {
         auto image = records_.image(record);
         if (!image) continue;
@@ -128,7 +231,7 @@ class RootFinder {
         add({record, false, *std::move(image), {}, young});
       } catch (Error& error) {
         throw Error(ExitCode::store,
-                    fmt::format("built/{} is not what was written: {}", file, error.message()),
+                    fmt::format("built/{}.json is not what was written: {}", record, error.message()),
                     "`kiln index fsck --repair` takes it away; then collect");
       }
     }

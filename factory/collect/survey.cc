@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "factory/collect/disk_use.h"
+#include "factory/collect/garbage.h"
 #include "factory/collect/live_blobs.h"
-#include "factory/collect/retention.h"
+#include "factory/collect/roots.h"
 #include "factory/oci/blob_store.h"
 #include "factory/os/file_lock.h"
 #include "factory/state/record_store.h"
@@ -14,7 +14,6 @@
 namespace kiln {
 namespace {
 
-constexpr std::string_view kJson = ".json";
 constexpr std::string_view kLog = ".log";
 constexpr const char* kUnnamed = "nothing names it";
 
@@ -85,14 +84,13 @@ class Surveyor {
       if (!image.published && !image.lives)
         add(GarbageKind::packaged, title_of(image.image),
             "no plan or snapshot names it" + and_older(setup_.retention.keep_for),
-            {fs::path("built") / (image.record + std::string(kJson))});
+            {fs::path("built") / (image.record + ".json")});
   }
 
   void find_plans() {
-    for (const std::string& file : setup_.files.list(state_.root() / "plans")) {
-      if (!file.ends_with(kJson)) continue;
-      const std::string name = file.substr(0, file.size() - kJson.size());
+    for (const std::string& name : setup_.files.stems(state_.root() / "plans")) {
       if (found_.roots.plans.contains(name)) continue;
+      const std::string file = name + ".json";
       add(GarbageKind::plan, name, "no snapshot has images of it" + and_older(setup_.retention.keep_for),
           {fs::path("plans") / file, fs::path("origins") / file, fs::path("builds") / name});
     }
@@ -100,10 +98,8 @@ class Surveyor {
 
   // Named by a key, each a file of its own.
   void find_records(const std::string& folder, GarbageKind kind, std::chrono::seconds age) {
-    for (const std::string& file : setup_.files.list(state_.root() / folder)) {
-      if (!file.ends_with(kJson)) continue;
-      const std::string key = file.substr(0, file.size() - kJson.size());
-      const fs::path path = fs::path(folder) / file;
+    for (const std::string& key : setup_.files.stems(state_.root() / folder)) {
+      const fs::path path = fs::path(folder) / (key + ".json");
       if (found_.roots.named.contains(key) || is_young(path, age)) continue;
       add(kind, short_key(key), "no plan names it" + older(kind), {path});
     }
@@ -114,24 +110,20 @@ class Surveyor {
   }
 
   void find_steps() {
-    for (const std::string& file : setup_.files.list(state_.step_folder())) {
-      if (!file.ends_with(kJson)) continue;
-      const std::string key = file.substr(0, file.size() - kJson.size());
+    for (const std::string& key : setup_.files.stems(state_.step_folder()))
       if (!live_.steps.contains(key))
         add(GarbageKind::step, short_key(key), "no plan names it" + older(GarbageKind::step),
-            {fs::path("steps") / file});
-    }
+            {fs::path("steps") / (key + ".json")});
   }
 
   void find_conversions() {
     const RecordReader records(state_, setup_.files);
-    for (const std::string& file : setup_.files.list(state_.root() / "conversions")) {
-      if (!file.ends_with(kJson)) continue;
-      const auto sif = records.conversion(file.substr(0, file.size() - kJson.size()));
+    for (const std::string& key : setup_.files.stems(state_.root() / "conversions")) {
+      const auto sif = records.conversion(key);
       if (sif && live_.blobs.contains(sif->digest)) continue;
-      const fs::path path = fs::path("conversions") / file;
+      const fs::path path = fs::path("conversions") / (key + ".json");
       if (!is_young(path, setup_.grace))
-        add(GarbageKind::conversion, short_key(file), "of a SIF that goes", {path});
+        add(GarbageKind::conversion, short_key(key), "of a SIF that goes", {path});
     }
   }
 

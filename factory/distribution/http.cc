@@ -164,7 +164,7 @@ void set(const Handle& handle, CURLoption option, Value value) {
 // go.
 class IdleHandles {
  public:
-  Handle take() {
+  Handle take_handle() {
     {
       const std::lock_guard lock(mutex_);
       if (!handles_.empty()) {
@@ -191,12 +191,12 @@ class IdleHandles {
 class CurlHttp final : public Http {
  public:
   explicit CurlHttp(HttpSettings settings) : settings_(std::move(settings)) {
-    idle_.give_back(idle_.take());  // without libcurl there is nothing to be opened
+    idle_.give_back(idle_.take_handle());  // without libcurl there is nothing to be opened
   }
 
   HttpAnswer send(const HttpRequest& request) override {
     Transfer transfer{&request};
-    Handle handle = idle_.take();
+    Handle handle = idle_.take_handle();
     set(handle, CURLOPT_URL, request.url.c_str());
     set(handle, CURLOPT_NOSIGNAL, 1L);
     set(handle, CURLOPT_USERAGENT, "kiln");

@@ -10,7 +10,6 @@
 #include <optional>
 #include <thread>
 
-#include "factory/base/date.h"
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
@@ -89,7 +88,7 @@ class ReleaseCollector {
     if (!date.empty() && (known.empty() || date < known)) known = date;
   }
 
-  PackageReleases take() const {
+  PackageReleases releases() const {
     PackageReleases found;
     for (const auto& [version, date] : dates_) found.releases.push_back({version.text(), date});
     found.odd = odd_;
@@ -289,7 +288,7 @@ PackageReleases releases_in(std::string_view body, const std::string& content_ty
   ReleaseCollector collector(package);
   read_page(body, content_type, package,
             [&](const PageEntry& entry) { collector.add(entry.file, entry.withdrawn, entry.date); });
-  return collector.take();
+  return collector.releases();
 }
 
 PackageReleases ask_releases(const PipIndex& index, const std::string& package, Http& http,

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "factory/distribution/referrers_index.h"
+#include "factory/distribution/image_index.h"
 #include "factory/distribution/signature.h"
 #include "factory/oci/blob_damage.h"
 

@@ -81,7 +81,7 @@ class HeaderWords {
   explicit HeaderWords(std::string_view text) : rest_(text) {}
 
   bool at_end() const { return rest_.empty(); }
-  bool take(char c) {
+  bool take_char(char c) {
     skip_blanks();
     const bool is_here = rest_.starts_with(c);
     if (is_here) rest_.remove_prefix(1);
@@ -99,7 +99,7 @@ class HeaderWords {
   }
   // A token, or a quoted text without its quotes; nullopt where the closing one is missing.
   std::optional<std::string> value() {
-    if (!take('"')) return token();
+    if (!take_char('"')) return token();
     std::string text;
     for (; !rest_.empty(); rest_.remove_prefix(1)) {
       if (rest_.front() == '"') {
@@ -123,7 +123,7 @@ class HeaderWords {
   std::string name() {
     const std::string_view before = rest_;
     std::string name = lower_case(token());
-    if (!name.empty() && take('=')) return name;
+    if (!name.empty() && take_char('=')) return name;
     rest_ = before;
     return "";
   }
@@ -138,7 +138,7 @@ class HeaderWords {
 // The parameters of one challenge; the next begins with a token that no equals sign follows.
 void read_challenge(HeaderWords& words, Challenge& challenge) {
   while (true) {
-    while (words.take(',')) {
+    while (words.take_char(',')) {
     }
     const std::string name = words.name();
     if (name.empty()) return;
@@ -153,7 +153,7 @@ void read_challenge(HeaderWords& words, Challenge& challenge) {
 std::optional<Challenge> bearer_in(std::string_view header) {
   HeaderWords words(header);
   while (!words.at_end()) {
-    if (words.take(',')) continue;
+    if (words.take_char(',')) continue;
     const std::string scheme = lower_case(words.token());
     if (scheme.empty()) {  // the rest of something else, such as YIIB+/==
       words.skip();
@@ -176,11 +176,11 @@ bool has_word(std::string_view words, std::string_view wanted) {
 // The target of the first link of a header that is `relation` (RFC 8288, 3); "" for none.
 std::string link_in(std::string_view header, std::string_view relation) {
   HeaderWords words(header);
-  while (words.take('<')) {
+  while (words.take_char('<')) {
     const std::optional<std::string> target = words.until('>');
     if (!target) return "";
     bool is_meant = false, has_relation = false;
-    while (words.take(';')) {
+    while (words.take_char(';')) {
       const std::string name = words.name();
       const std::optional<std::string> value = name.empty() ? words.token() : words.value();
       if (!value) return "";
@@ -189,7 +189,7 @@ std::string link_in(std::string_view header, std::string_view relation) {
       is_meant = has_word(*value, relation);
     }
     if (is_meant) return *target;
-    while (words.take(',')) {
+    while (words.take_char(',')) {
     }
   }
   return "";

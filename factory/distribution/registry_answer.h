@@ -1,6 +1,10 @@
-// What registries answer: errors, challenges, lists. Only for registry_client.cc.
+// What RegistryClient asks and what registries answer: requests, errors, challenges, lists. Only for its own
+// files.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +14,7 @@
 #include "factory/base/digest.h"
 #include "factory/distribution/credentials.h"
 #include "factory/distribution/http.h"
+#include "factory/distribution/registry_client.h"
 
 namespace kiln {
 
@@ -38,5 +43,48 @@ std::optional<std::uint64_t> number_in(const std::string& text);
 std::string next_page(const HttpAnswer& answer);  // of its Link headers, as written; "" for none
 // Throws Error(network): it is no list of tags.
 std::vector<std::string> tags_in(const std::string& body, const std::string& url);
+
+// Debian's registry says 404 to whoever does not name the type that it has.
+inline constexpr const char* kManifestTypes =
+    "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
+    "application/vnd.docker.distribution.manifest.v2+json, "
+    "application/vnd.docker.distribution.manifest.list.v2+json";
+
+inline constexpr std::uint64_t kMostManifest = 8u << 20;  // the specification wants registries to take 4 MiB
+
+inline constexpr int kTriesOfATag = 2;  // after the first, before it is taken for a broken one
+
+// Registries answer 200 as well where the specification says 201.
+inline bool succeeded(const HttpAnswer& answer) { return answer.status / 100 == 2; }
+
+inline bool knows_no_head(const HttpAnswer& answer) { return answer.status == 405 || answer.status == 501; }
+
+// What is to be sent, and how its failure is told.
+struct RegistryClient::Question {
+  std::string repository;
+  std::string what;  // "the manifest of 2.1-distro-haswell"
+  HttpRequest request;
+  bool of_a_tag = false;  // a tag is to be read: a 500 may be the tag's own
+  std::string from{};     // another repository that is read
+};
+
+template <typename Attempt>
+HttpAnswer RegistryClient::persist(const Question& question, const Attempt& attempt) {
+  for (int tries = 1;; ++tries) {
+    try {
+      HttpAnswer answer = attempt();
+      if (!passes(answer)) return answer;
+      if (question.of_a_tag && answer.status == 500 && tries > std::min(kTriesOfATag, access_.retries))
+        return answer;
+      wait_before(tries, said_by(answer), answer.header("retry-after"), question);
+    } catch (const HttpFailure& failure) {
+      if (!failure.may_pass) {
+        throw Error(ExitCode::network,
+                    fmt::format("{}: {}: {}", access_.address.host, question.what, failure.message()));
+      }
+      wait_before(tries, failure.message(), "", question);
+    }
+  }
+}
 
 }  // namespace kiln

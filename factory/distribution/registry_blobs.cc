@@ -3,8 +3,8 @@
 #include <exception>
 #include <optional>
 
+#include "factory/distribution/registry_answer.h"
 #include "factory/distribution/registry_client.h"
-#include "factory/distribution/registry_question.h"
 #include "factory/distribution/url.h"
 
 namespace kiln {

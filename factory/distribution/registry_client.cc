@@ -9,9 +9,8 @@
 
 #include "factory/base/text.h"
 #include "factory/distribution/registry_answer.h"
-#include "factory/distribution/registry_question.h"
 #include "factory/distribution/url.h"
-#include "factory/oci/backoff.h"
+#include "factory/oci/registry_call.h"
 
 namespace kiln {
 namespace {

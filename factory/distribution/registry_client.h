@@ -14,7 +14,7 @@
 
 #include "factory/distribution/credentials.h"
 #include "factory/distribution/http.h"
-#include "factory/distribution/registry_address.h"
+#include "factory/distribution/url.h"
 #include "factory/oci/blob_store.h"
 
 namespace kiln {

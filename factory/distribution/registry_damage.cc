@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "factory/distribution/registry_question.h"
+#include "factory/distribution/registry_answer.h"
 
 namespace kiln {
 namespace {

@@ -15,7 +15,6 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/error.h"
-#include "factory/base/file_mask.h"
 #include "factory/base/text.h"
 
 namespace kiln {

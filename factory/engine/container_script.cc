@@ -8,7 +8,6 @@
 #include <cerrno>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/file_mask.h"
 #include "factory/base/quote.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"

@@ -5,9 +5,9 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/file_mask.h"
+#include "factory/base/durable_file.h"
+#include "factory/base/in_parallel.h"
 #include "factory/base/json.h"
-#include "factory/base/run_concurrently.h"
 #include "factory/base/text.h"
 #include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"

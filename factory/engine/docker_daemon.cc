@@ -9,8 +9,8 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/error.h"
+#include "factory/base/in_parallel.h"
 #include "factory/base/json.h"
-#include "factory/base/run_concurrently.h"
 #include "factory/base/unique_name.h"
 #include "factory/engine/container_script.h"
 

@@ -14,7 +14,7 @@
 #include "factory/base/effects.h"
 #include "factory/oci/overlay_tree.h"
 #include "factory/oci/registry_call.h"
-#include "factory/state/record_types.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/file_mask.h"
+#include "factory/base/durable_file.h"
 #include "factory/base/text.h"
 #include "factory/base/unique_name.h"
 #include "factory/oci/blob_store.h"

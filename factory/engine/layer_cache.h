@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "factory/engine/engine.h"
-#include "factory/oci/layer_chain.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 

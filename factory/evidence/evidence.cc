@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "factory/base/enum_names.h"
-#include "factory/base/glob.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_judged_files();

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "factory/base/checksummed.h"
 #include "factory/base/error.h"
 #include "factory/base/field_bytes.h"
 
@@ -80,8 +79,8 @@ std::string_view Spool::bytes() {
   return {static_cast<const char*>(mapped_), static_cast<std::size_t>(size_)};
 }
 
-// All that there is to each: what is added to one does not compile until it is added here. Whoever changes
-// these lists raises facts_version().
+// All that there is to each: what is added to one does not compile until it is added here. If a list changes,
+// increase kFindings in package/kept_findings.cc.
 template <typename Bytes>
 static void fields(Bytes& bytes, Witness& witness) {
   auto& [symbol, address, instruction] = witness;
@@ -138,7 +137,7 @@ bool may_configure_loader(std::string_view text) {
 std::string to_bytes(Content& content) {
   ToBytes bytes;
   bytes(content);
-  return bytes.take();
+  return bytes.finish();
 }
 
 Content content_from_bytes(std::string_view bytes) {
@@ -149,27 +148,15 @@ Content content_from_bytes(std::string_view bytes) {
 }
 
 std::optional<FileFacts> FolderCache::find(const Digest& digest) {
-  auto kept = files_.read(file(digest));
-  if (kept) kept = without_checksum(digest.hex(), std::move(*kept));
-  if (!kept) return std::nullopt;
-  try {
-    FromBytes bytes(*kept);
-    if (bytes.text() != facts_version()) return std::nullopt;
-    FileFacts facts;
-    bytes(facts);
-    return facts;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  const auto bytes = folder_.find("facts-" + digest.hex());
+  return bytes ? content_from_bytes(*bytes).facts : std::nullopt;
 }
 
 void FolderCache::keep(const Digest& digest, const FileFacts& facts) {
   if (facts.code_bytes < kCachedCode) return;
-  ToBytes bytes;
-  bytes.text(facts_version());
-  FileFacts copy = facts;
-  bytes(copy);
-  files_.write(file(digest), with_checksum(digest.hex(), bytes.take()));
+  Content content;
+  content.facts = facts;
+  folder_.keep("facts-" + digest.hex(), to_bytes(content));
 }
 
 void FileExaminer::begin() {

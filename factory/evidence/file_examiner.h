@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "factory/base/cache_folder.h"
 #include "factory/base/digest.h"
-#include "factory/base/effects.h"
 #include "factory/evidence/file_facts.h"
 #include "factory/oci/layer_extract.h"
 
@@ -24,19 +24,16 @@ class FactsCache {
   virtual void keep(const Digest& digest, const FileFacts& facts) = 0;
 };
 
-// A cache in a folder, one file for each ELF file with at least kCachedCode bytes of code: less is scanned
-// faster than read. Damaged and older files are as good as absent.
+// A file for each ELF file with at least kCachedCode bytes of code: less is scanned faster than read.
 class FolderCache final : public FactsCache {
  public:
   static constexpr std::uint64_t kCachedCode = 4u << 20;
-  FolderCache(fs::path folder, FileSystem& files) : folder_(std::move(folder)), files_(files) {}
+  explicit FolderCache(CacheFolder& folder) : folder_(folder) {}
   std::optional<FileFacts> find(const Digest& digest) override;
   void keep(const Digest& digest, const FileFacts& facts) override;
 
  private:
-  fs::path file(const Digest& digest) const { return folder_ / (digest.hex() + ".facts"); }
-  fs::path folder_;
-  FileSystem& files_;
+  CacheFolder& folder_;
 };
 
 // The bytes of one file, in memory while small, else in an unnamed temporary file that is mapped.

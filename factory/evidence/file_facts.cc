@@ -112,10 +112,7 @@ void examine_code(const ElfFile& file, unsigned jobs, FileFacts& facts) {
 
 }  // namespace
 
-const std::string& facts_version() {
-  static const std::string kVersion = "4-" + dispatch_names().digest.hex().substr(0, 16);
-  return kVersion;
-}
+const std::string& dispatch_table() { return dispatch_names().digest.hex(); }
 
 std::uint64_t FeatureFacts::unconditional_functions() const {
   auto found = functions.find(std::string(name_of(Choice::unconditional)));

@@ -15,9 +15,8 @@
 
 namespace kiln::evidence {
 
-// Other whenever the same bytes may give other facts: the number, which whoever changes the code raises, and
-// the digest of dispatch_names.json. Caches of another version are not read.
-const std::string& facts_version();
+// The digest of dispatch_names.json: another table finds other facts in the same bytes.
+const std::string& dispatch_table();
 
 // A place in the file that shows something.
 struct Witness {

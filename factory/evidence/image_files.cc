@@ -26,7 +26,7 @@ class Examiner final : public ContentSink {
   }
   void append(std::string_view bytes) override { examiner_.append(bytes); }
   void end_file() override { keep(examiner_.end()); }
-  void take(std::string_view extract) override { keep(content_from_bytes(extract)); }
+  void take_extract(std::string_view extract) override { keep(content_from_bytes(extract)); }
 
   std::deque<Content> contents() { return std::move(contents_); }
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 
-#include "factory/base/glob.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "factory/base/near_version.h"
+#include "factory/base/version.h"
 #include "factory/expand/group_cells.h"
 #include "factory/recipe/component_value.h"
 #include "factory/recipe/optimise.h"

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <functional>
 
-#include "factory/base/glob.h"
+#include "factory/base/text.h"
 #include "factory/recipe/component_value.h"
 
 namespace kiln {

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "factory/mirror/mirror.h"
+#include "factory/oci/blob_store.h"
+#include "factory/oci/layer_stream.h"
 
 namespace kiln {
 
@@ -34,5 +38,27 @@ std::optional<ListedPackage> listed_package(std::string_view line, const MirrorA
                                             const std::string& root);
 std::string percent_decoded_path(std::string_view path);
 std::string replaced_all(std::string text, std::string_view what, std::string_view by);
+
+// Which Debian packages a step left in its image.
+
+// As apt-get names them: "libgomp1:amd64=14.2.0-19", "tzdata=2026b-1" of those for all architectures. Sorted.
+using AptPackages = std::set<std::string>;
+
+// Of the text of /var/lib/dpkg/status (deb822): what is installed. Throws Error(input).
+AptPackages packages_in_status(std::string_view status);
+
+// What a layer has of apt and dpkg.
+
+// Paths are relative to the image's root.
+struct LayerApt {
+  std::optional<std::string> status{};         // of dpkg: everything below this layer, too
+  std::map<std::string, std::string> files{};  // apt's sources and keyrings, by path
+  std::map<std::string, std::string> links{};  // symbolic links among them, as written
+  std::vector<std::string> removed{};          // by whiteouts, folders with all that is in them
+};
+
+// Throws Error(input) for a damaged layer, and for such files of more than a few MiB; Error(store).
+LayerApt read_apt(LayerStream& layer);
+LayerApt read_apt(const BuiltLayer& layer, const BlobStore& store);
 
 }  // namespace kiln

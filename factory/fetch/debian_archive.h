@@ -9,7 +9,6 @@
 
 #include "factory/fetch/apt_text.h"
 #include "factory/fetch/image_apt.h"
-#include "factory/fetch/installed_packages.h"
 #include "factory/mirror/mirror_folder.h"
 #include "factory/run/step.h"
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "factory/base/file_mask.h"
+#include "factory/base/durable_file.h"
 #include "factory/engine/architecture.h"
 #include "factory/fetch/commits.h"
 #include "factory/fetch/debian_archive.h"
-#include "factory/fetch/web_file.h"
+#include "factory/fetch/wheels.h"
 #include "factory/oci/image_source.h"
 #include "factory/plan/lock_update.h"
 #include "factory/run/offline.h"

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/fetch/installed_packages.h"
-#include "factory/fetch/layer_apt.h"
+#include "factory/fetch/apt_text.h"
 #include "factory/mirror/mirror.h"
 
 namespace kiln {

@@ -39,7 +39,7 @@ class NeedsCollector {
     }
   }
 
-  SourceNeeds take() { return std::move(needs_); }
+  SourceNeeds finish() { return std::move(needs_); }
 
  private:
   void add_base(const Step& base, const Step& step, const std::string& cell) {
@@ -96,7 +96,7 @@ SourceNeeds source_needs(const BuildPlan& plan, const ImageNumbers& images, cons
                          const std::function<bool(const std::string&)>& is_done) {
   NeedsCollector collector(plan, recipes, is_done);
   for (std::uint32_t number : images) collector.add(plan.image(number));
-  return collector.take();
+  return collector.finish();
 }
 
 bool may_suit(std::string_view file, const std::string& architecture) {

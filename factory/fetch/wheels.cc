@@ -9,14 +9,52 @@
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
 #include "factory/distribution/base64.h"
-#include "factory/fetch/web_file.h"
+#include "factory/oci/registry_call.h"
 #include "factory/source/pip_words.h"
 
 namespace kiln {
 namespace {
 
+constexpr int kTries = 3;
+
+std::string shown(const std::string& url) { return url.substr(0, url.find_first_of("?#")); }
+
+}  // namespace
+
+void fetch_file(const std::string& url, const std::string& authorization, const Digest& expected, Http& http,
+                const MirrorFolder& folder) {
+  HttpRequest request{"GET", url};
+  if (!authorization.empty()) request.headers.emplace_back("Authorization", authorization);
+  const std::string fetching = "cannot fetch " + shown(url);
+  for (int tried = 1;; ++tried) {
+    try {
+      folder.put(
+          expected,
+          [&](const std::function<void(std::string_view)>& sink) {
+            request.take = [&](std::string_view piece) {
+              sink(piece);
+              return true;
+            };
+            const HttpAnswer answer = http.send(request);
+            if (answer.status == 200) return;
+            throw HttpFailure{fmt::format("status {}", answer.status),
+                              answer.status >= 500 || answer.status == 429};
+          },
+          shown(url));
+      return;
+    } catch (const HttpFailure& failure) {
+      if (!failure.may_pass || tried == kTries)
+        throw Error(ExitCode::network,
+                    fmt::format("{}: {}; tried {} times", fetching, failure.message(), tried));
+    }
+    wait_unless_interrupted(std::chrono::seconds(tried));
+  }
+}
+
+namespace {
+
 // "https://index.example.org:8080" of a URL.
-std::string_view host_of_url(std::string_view url) {
+std::string_view origin_of_url(std::string_view url) {
   const std::size_t scheme = url.find("://");
   return scheme == std::string_view::npos ? url : url.substr(0, url.find('/', scheme + 3));
 }
@@ -67,7 +105,7 @@ std::vector<WheelFetcher::Found> WheelFetcher::candidates(const WheelNeed& need)
     try {
       for (const PackageFile& file : listed(index, need.package)) {
         if (left.erase(file.sha256) == 0) continue;
-        const bool same = host_of_url(file.url) == host_of_url(index.url) && !index.credentials.empty();
+        const bool same = origin_of_url(file.url) == origin_of_url(index.url) && !index.credentials.empty();
         found.push_back({file, "", same ? "Basic " + base64_of(index.credentials) : ""});
       }
     } catch (const Error& error) {

@@ -13,8 +13,15 @@
 
 namespace kiln {
 
+// A file by its URL, into a mirror.
+
+// `authorization`: the header's value, "" for none. Tried three times where a failure may pass. Throws
+// Error(network), Error(interrupted), Error(store).
+void fetch_file(const std::string& url, const std::string& authorization, const Digest& expected, Http& http,
+                const MirrorFolder& folder);
+
 // Where pip would look. `folders`: of --find-links on this machine.
-struct PipPlaces {
+struct PipSources {
   std::optional<PipIndex> index;  // nullopt: none (no-index)
   std::vector<fs::path> folders;
 };
@@ -22,7 +29,7 @@ struct PipPlaces {
 class WheelFetcher {
  public:
   // REQUIRES: all outlive this.
-  WheelFetcher(PipPlaces places, Http& http, const MirrorFolder& folder)
+  WheelFetcher(PipSources places, Http& http, const MirrorFolder& folder)
       : places_(std::move(places)), http_(http), folder_(folder) {}
 
   // The files that pip may take for a line, each fetched unless the mirror has it whole. `known`: what the
@@ -39,7 +46,7 @@ class WheelFetcher {
   std::vector<Found> candidates(const WheelNeed& need);
   const std::vector<PackageFile>& listed(const PipIndex& index, const std::string& package);
 
-  PipPlaces places_;
+  PipSources places_;
   Http& http_;
   const MirrorFolder& folder_;
   std::size_t fetched_ = 0;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/base/text.h"
 
 namespace kiln {

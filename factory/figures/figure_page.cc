@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/base/text.h"
 #include "factory/bench/exchange.h"
 #include "factory/bench/statistics.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/figures/chart_text.h"
 
 namespace kiln {

@@ -9,7 +9,7 @@
 #include "factory/base/text.h"
 #include "factory/import/legacy_names.h"
 #include "factory/import/legacy_script.h"
-#include "factory/oci/default_path.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 namespace {

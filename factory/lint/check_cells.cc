@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "factory/base/glob.h"
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "factory/lint/release_facts.h"
 #include "factory/lint/unit.h"
 #include "factory/recipe/component_value.h"

@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "factory/base/glob.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
 #include "factory/lint/checks.h"

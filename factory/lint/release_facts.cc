@@ -6,7 +6,6 @@
 #include <map>
 #include <vector>
 
-#include "factory/base/glob.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"

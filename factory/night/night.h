@@ -11,7 +11,7 @@
 
 #include "factory/base/json.h"
 #include "factory/record/image_record.h"
-#include "factory/state/record_types.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/date.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "factory/base/effects.h"
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/night/night_text.h"
 
 namespace kiln {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "factory/base/date.h"
+#include "factory/base/effects.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
 #include "factory/plan/cell_patterns.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/date.h"
 #include "factory/base/effects.h"
 #include "factory/night/causes.h"
 #include "factory/night/night_text.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -25,5 +26,12 @@ class ArchiveIndex {
   std::map<std::string, BlobSection, std::less<>> files_;
   std::map<std::string, std::string, std::less<>> links_;
 };
+
+// Archives of images as `docker save | gzip` makes them. Only for image_source.cc.
+
+// The file itself, or, of a compressed one (gzip, zstd, xz, bzip2), what it unfolds to: in a file without a
+// name below $TMPDIR, which goes with the process. Throws Error(input) for damaged input and for more bytes
+// than a layer may have, and Error(store) without room.
+std::unique_ptr<ReadOnlyFile> open_archive(const fs::path& path);
 
 }  // namespace kiln

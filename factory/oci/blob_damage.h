@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "factory/base/digest.h"
 #include "factory/oci/blob_store.h"
 
 namespace kiln {

@@ -1,5 +1,7 @@
 #include "factory/oci/documents.h"
 
+#include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace kiln {
@@ -134,6 +136,19 @@ Manifest manifest_from_json(const JsonNode& node) {
   if (auto subject = node.find("subject"); subject && !subject->is_null())
     manifest.subject = descriptor_from_json(*subject);
   return manifest;
+}
+
+unsigned variant_rank(std::string_view variant) {
+  constexpr unsigned kNoVariant = std::numeric_limits<unsigned>::max();
+  if (variant.empty()) return 0;
+  if (!variant.starts_with('v')) return kNoVariant;
+  unsigned level = 0;  // ARM has v8.2 as well
+  const char* end = variant.data() + variant.size();
+  const auto [stop, problem] = std::from_chars(variant.data() + 1, end, level);
+  if (problem != std::errc() || level > 1000) return kNoVariant;
+  unsigned minor = 0;
+  if (stop != end && *stop == '.') std::from_chars(stop + 1, end, minor);
+  return 1000 * level + (minor < 1000 ? minor : 999);
 }
 
 }  // namespace kiln

@@ -14,7 +14,6 @@
 #include "factory/base/json.h"
 
 namespace kiln {
-
 namespace media_type {
 inline constexpr std::string_view kManifest = "application/vnd.oci.image.manifest.v1+json";
 inline constexpr std::string_view kImageIndex = "application/vnd.oci.image.index.v1+json";
@@ -26,7 +25,6 @@ inline constexpr std::string_view kEmpty = "application/vnd.oci.empty.v1+json"; 
 }  // namespace media_type
 
 // PATH where nothing says another: Docker's and Apptainer's own default.
-
 struct Descriptor {
   std::string media_type;
   Digest digest;
@@ -77,5 +75,28 @@ Json to_json(const Manifest& manifest);
 Descriptor descriptor_from_json(const JsonNode& node);
 ImageConfig image_config_from_json(const JsonNode& node);  // Docker's config is accepted too: same fields
 Manifest manifest_from_json(const JsonNode& node);         // Error(input) for an image index
+
+// Of several images for one architecture, the one of the lowest rank runs on the most processors. For this
+// folder only.
+// Levels of a processor are nested (amd64: v1 to v4; arm64: v8, v9), so that the lowest runs wherever one of
+// them does. The rank of an image-spec variant: "" first, then v1, v2, …, what is no level last.
+unsigned variant_rank(std::string_view variant);
+
+// Where an image's shell looks for programs when nothing says otherwise.
+inline constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+// What a finished build step leaves of an image: its layers, and the configuration of the base below them.
+struct BuiltLayer {
+  Descriptor blob;         // in the blob store
+  Digest diff_id;          // of the uncompressed tar
+  std::string step;        // key of the step that made it
+  std::string created_by;  // for the image's history
+};
+
+// `layers` is the whole chain, the base's first.
+struct LayerChain {
+  std::vector<BuiltLayer> layers;
+  std::optional<ImageConfig> base;  // of a pulled base: its environment and labels are inherited
+};
 
 }  // namespace kiln

@@ -11,7 +11,7 @@
 namespace kiln {
 
 // An entry but for its number, which is its place, and its path. What is added to entries does not compile
-// until it is added here; then kExtractForm is raised.
+// until it is added here; then kFindings of package/kept_findings.cc is increased.
 template <typename Bytes>
 static void fields(Bytes& bytes, LayerEntry& entry) {
   [[maybe_unused]] auto& [number, kind, path, target, mode, uid, gid, mtime, size, xattrs] = entry;
@@ -65,7 +65,7 @@ class ExtractWriter {
   std::string finish(std::uint64_t compressed) {
     bytes_.number(kEnd);
     count(compressed);
-    return packed(bytes_.take());
+    return packed(bytes_.finish());
   }
 
  private:
@@ -155,7 +155,7 @@ std::string BothExtractors::end_file() {
   ToBytes both;
   both.text(first_.end_file());
   both.text(second_.end_file());
-  return both.take();
+  return both.finish();
 }
 
 void BothSinks::next_file(const PathTable& paths, NodeId path) {
@@ -174,10 +174,10 @@ void BothSinks::end_file() {
   first_.end_file();
   second_.end_file();
 }
-void BothSinks::take(std::string_view extract) {
+void BothSinks::take_extract(std::string_view extract) {
   FromBytes both(extract);
-  first_.take(both.text());
-  second_.take(both.text());
+  first_.take_extract(both.text());
+  second_.take_extract(both.text());
 }
 
 }  // namespace kiln

@@ -21,15 +21,12 @@ class ContentExtractor {
   virtual ~ContentExtractor() = default;
   virtual void begin_file(std::string_view path) = 0;  // as ContentSink::next_file has it
   virtual void append(std::string_view bytes) = 0;
-  virtual std::string end_file() = 0;  // what ContentSink::take is given
+  virtual std::string end_file() = 0;  // what ContentSink::take_extract is given
 };
 
 // Bytes of an extract before it is compressed: over a hundred thousand files with all that is kept of them. A
 // layer that needs more is read anew for each image.
 inline constexpr std::size_t kMostExtract = 128u << 20;
-
-// Raised when the same layer gives another extract.
-inline constexpr int kExtractForm = 2;
 
 // Reads a whole layer: a zstd frame; nullopt for a layer whose extract is over `most` bytes. Throws
 // Error(input) for what is wrong with the layer, and what `contents` throws.
@@ -61,7 +58,7 @@ class BothSinks final : public ContentSink {
   std::uint32_t begin_file() override;  // of the first
   void append(std::string_view bytes) override;
   void end_file() override;
-  void take(std::string_view extract) override;
+  void take_extract(std::string_view extract) override;
 
  private:
   ContentSink& first_;

@@ -38,7 +38,7 @@ Digest digest_of(const Xattrs& set) {
 
 }  // namespace
 
-void ContentSink::take(std::string_view) {
+void ContentSink::take_extract(std::string_view) {
   throw Error(ExitCode::internal, "an extract was given to one who takes none");
 }
 
@@ -144,7 +144,7 @@ std::uint32_t LayerMerge::write_content(LayerEntries& reader, NodeId path) {
   sink_.next_file(tree_.paths(), path);
   std::uint32_t content = sink_.begin_file();
   if (auto extract = reader.extract()) {
-    sink_.take(*extract);
+    sink_.take_extract(*extract);
     return content;
   }
   reader.read_content([this](std::string_view bytes) {

@@ -31,7 +31,7 @@ class ContentSink {
   virtual void end_file() = 0;
   // In the place of append and end_file: what was kept of the content. Only they are given it whose extracts
   // are read (layer_extract.h).
-  virtual void take(std::string_view extract);
+  virtual void take_extract(std::string_view extract);
 };
 
 // What a conversion did that the user may want to know.

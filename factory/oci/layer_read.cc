@@ -75,7 +75,7 @@ void check_xattrs(const Xattrs& xattrs, const EntryLimits& limits) {
 class LayerBytes final : public TarInput {
  public:
   explicit LayerBytes(LayerStream& stream) : stream_(stream) {}
-  std::string_view take(std::size_t most) override {
+  std::string_view next_bytes(std::size_t most) override {
     if (chunk_.empty()) {
       failed_ = true;  // unless it returns
       chunk_ = stream_.next();

@@ -1,6 +1,11 @@
 #include "factory/oci/pull.h"
 
-#include "factory/oci/image_digest.h"
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "factory/oci/documents.h"
 #include "factory/oci/reference.h"
 #include "factory/oci/skopeo.h"
 
@@ -61,6 +66,70 @@ void pull_referrers(const ImageName& name, const Digest& image, const fs::path& 
                 source,
                 layout},
                skopeo);  // there is seldom such a tag
+}
+
+namespace {
+
+std::string text_at(const JsonNode& node, const char* key) {
+  auto found = node.find(key);
+  return found && found->is_string() ? found->string() : "";
+}
+
+[[noreturn]] void refuse_platform(const std::string& reference, const std::string& architecture,
+                                  const std::set<std::string>& others) {
+  throw Error(ExitCode::input, fmt::format("{} has no image for {}", reference, architecture),
+              others.empty() ? "" : fmt::format("it is for {}", fmt::join(others, ", ")));
+}
+
+// Entries that are no image (attestations, signatures) say that they are for "unknown".
+Digest choose(const JsonNode& index, const std::string& reference, const std::string& architecture) {
+  std::map<unsigned, Digest> by_variant;  // in the order of their ranks
+  std::set<std::string> others;
+  for (const JsonNode& manifest : index.at("manifests").items()) {
+    auto platform = manifest.find("platform");
+    if (!platform || !platform->is_object() || text_at(*platform, "os") != "linux") continue;
+    others.insert(text_at(*platform, "architecture"));
+    if (text_at(*platform, "architecture") != architecture) continue;
+    Digest digest = Digest::parse(manifest.at("digest").string());
+    by_variant.try_emplace(variant_rank(text_at(*platform, "variant")), digest);
+  }
+  if (by_variant.empty()) refuse_platform(reference, architecture, others);
+  return by_variant.begin()->second;
+}
+
+}  // namespace
+
+std::string RegistryReader::inspect(const std::string& reference, const std::string& what) {
+  std::string source = without_tag_beside_digest(reference);
+  if (!source.starts_with("docker://")) source = "docker://" + source;
+  std::vector<std::string> arguments = {"inspect", "--raw"};
+  if (what == "configuration") arguments.emplace_back("--config");
+  arguments.push_back(source);
+  const RegistryCall call{arguments, fmt::format("cannot ask for the {} of {}", what, reference), reference};
+  CommandResult result = ask_registry(call, skopeo_);
+  if (!result.ok()) throw_registry_error(call.action, result);
+  return std::move(result.output);
+}
+
+// A single manifest does not say what it is for; its configuration does.
+void RegistryReader::check_platform(const std::string& reference, const Digest& digest,
+                                    const std::string& architecture) {
+  std::string bytes = inspect(pinned_reference(reference, digest), "configuration");
+  JsonDocument config = JsonDocument::parse(bytes, "configuration of " + reference);
+  std::string own = text_at(config.root(), "architecture");
+  if (own != architecture) refuse_platform(reference, architecture, {own});
+}
+
+Digest RegistryReader::digest(const std::string& reference, const std::string& architecture) {
+  auto found = manifests_.find(reference);
+  if (found == manifests_.end()) found = manifests_.emplace(reference, inspect(reference, "manifest")).first;
+  const std::string& bytes = found->second;
+  JsonDocument manifest = JsonDocument::parse(bytes, "manifest of " + reference);
+  if (manifest.root().find("manifests")) return choose(manifest.root(), reference, architecture);
+  manifest_from_json(manifest.root());
+  Digest digest = Digest::of(bytes);
+  check_platform(reference, digest, architecture);
+  return digest;
 }
 
 }  // namespace kiln

@@ -35,4 +35,11 @@ Descriptor referrer_descriptor(const std::string& manifest);
 // That of an attachment's, as an index.json has it. REQUIRES: there is one. Throws Error(store).
 Descriptor referrer_descriptor(const Attachment& attachment, const BlobStore& store);
 
+// The document that is attached to an image after it was built: the words on its gain over stock.
+inline constexpr std::string_view kGainKind = "gain";
+inline constexpr std::string_view kGainType = "application/vnd.kiln.gain.v1+json";
+
+// Whether the image's layout, which is written with the image, lacks the attachment.
+inline bool is_later_document(const Attachment& attachment) { return attachment.kind == kGainKind; }
+
 }  // namespace kiln

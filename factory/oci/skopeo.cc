@@ -6,7 +6,7 @@
 #include <array>
 
 #include "factory/base/text.h"
-#include "factory/oci/backoff.h"
+#include "factory/oci/registry_call.h"
 
 namespace kiln {
 namespace {

@@ -5,9 +5,114 @@
 #include <algorithm>
 
 #include "factory/base/error.h"
-#include "factory/oci/tar_sparse.h"
+#include "factory/base/text.h"
 
 namespace kiln {
+namespace {
+
+[[noreturn]] void bad_map(const std::string& what) { throw Error(ExitCode::input, what); }
+
+void check_count(std::uint64_t count, std::size_t most) {
+  if (count > most) bad_map(fmt::format("has more than {} sparse regions", most));
+}
+
+std::uint64_t map_number(std::string_view text) {
+  std::int64_t value = pax_number(text);
+  if (value < 0) bad_map("has a damaged sparse map");
+  return static_cast<std::uint64_t>(value);
+}
+
+std::vector<TarRegion> in_pairs(const std::vector<std::uint64_t>& numbers) {
+  std::vector<TarRegion> regions(numbers.size() / 2);
+  for (std::size_t i = 0; i < regions.size(); ++i) regions[i] = {numbers[2 * i], numbers[2 * i + 1]};
+  return regions;
+}
+
+// Lines of numbers out of whole blocks.
+class MapLines {
+ public:
+  explicit MapLines(const std::function<void(std::string&)>& next_block) : next_block_(next_block) {}
+  std::uint64_t number() {
+    constexpr std::size_t kMostDigits = 20;
+    std::string digits;
+    for (char c = next(); c != '\n'; c = next()) {
+      digits += c;
+      if (digits.size() > kMostDigits) bad_map("has a damaged sparse map");
+    }
+    return map_number(digits);
+  }
+
+ private:
+  char next() {
+    if (at_ == block_.size()) {
+      next_block_(block_);
+      at_ = 0;
+    }
+    return block_[at_++];
+  }
+  const std::function<void(std::string&)>& next_block_;
+  std::string block_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::vector<TarRegion> gnu_sparse_map(std::string block, const std::function<void(std::string&)>& next_block,
+                                      std::size_t most) {
+  constexpr std::size_t kNumber = 12;
+  std::vector<TarRegion> regions;
+  std::size_t from = 386;  // in the header; blocks behind it begin with the map
+  std::size_t count = 4;
+  while (true) {
+    for (std::size_t i = 0; i < count && block[from + 2 * kNumber * i] != '\0'; ++i) {
+      std::string_view pair = std::string_view(block).substr(from + 2 * kNumber * i, 2 * kNumber);
+      std::int64_t offset = tar_number(pair.substr(0, kNumber));
+      std::int64_t size = tar_number(pair.substr(kNumber));
+      if (offset < 0 || size < 0) bad_map("has a damaged sparse map");
+      regions.push_back({static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size)});
+    }
+    check_count(regions.size(), most);
+    if (block[from + 2 * kNumber * count] == '\0') return regions;
+    next_block(block);
+    from = 0;
+    count = 21;
+  }
+}
+
+std::vector<TarRegion> pax_sparse_map(const PaxRecords& records, std::size_t most) {
+  auto count = records.find("GNU.sparse.numblocks");
+  auto map = records.find("GNU.sparse.map");
+  std::uint64_t expected = count == records.end() ? 0 : map_number(count->second);
+  check_count(expected, most);
+  std::vector<std::uint64_t> numbers;
+  if (map != records.end() && !map->second.empty())
+    for (std::string_view number : split(map->second, ',')) numbers.push_back(map_number(number));
+  if (count == records.end() || numbers.size() != 2 * expected) bad_map("has a damaged sparse map");
+  return in_pairs(numbers);
+}
+
+std::vector<TarRegion> content_sparse_map(const std::function<void(std::string&)>& next_block,
+                                          std::size_t most) {
+  MapLines lines(next_block);
+  std::uint64_t count = lines.number();
+  check_count(count, most);
+  std::vector<std::uint64_t> numbers(2 * count);
+  for (std::uint64_t& number : numbers) number = lines.number();
+  return in_pairs(numbers);
+}
+
+void check_sparse_map(const std::vector<TarRegion>& regions, std::uint64_t size, std::uint64_t stored) {
+  std::uint64_t end = 0;
+  std::uint64_t sum = 0;
+  for (const TarRegion& region : regions) {
+    if (region.offset < end || region.offset > size || region.size > size - region.offset)
+      bad_map("has sparse regions out of order or over its end");
+    end = region.offset + region.size;
+    sum += region.size;
+  }
+  if (sum != stored) bad_map(fmt::format("has {} bytes of sparse regions and {} of content", sum, stored));
+}
+
 namespace {
 
 constexpr std::string_view kXattrKey = "SCHILY.xattr.";
@@ -55,7 +160,7 @@ SparseFormat sparse_format(const PaxRecords& records) {
 
 bool TarInput::skip(std::uint64_t size) {
   while (size > 0) {
-    std::size_t got = take(size).size();
+    std::size_t got = next_bytes(size).size();
     if (got == 0) return false;
     size -= got;
   }
@@ -65,7 +170,7 @@ bool TarInput::skip(std::uint64_t size) {
 bool TarReader::read_block(std::string& block) {
   block.clear();
   while (block.size() < kTarBlock) {
-    std::string_view bytes = input_.take(kTarBlock - block.size());
+    std::string_view bytes = input_.next_bytes(kTarBlock - block.size());
     if (bytes.empty()) break;
     block += bytes;
   }
@@ -102,7 +207,7 @@ std::string TarReader::read_special(const TarHeader& header) {
   begin_content(size);
   std::string text;
   while (rest_ > 0) {
-    std::string_view bytes = input_.take(rest_);
+    std::string_view bytes = input_.next_bytes(rest_);
     if (bytes.empty()) bad_member("is truncated in a header before it");
     rest_ -= bytes.size();
     text += bytes;
@@ -213,7 +318,7 @@ bool TarReader::read_content(const TarMember& member, const std::function<void(s
   };
   auto pass_on = [&](std::uint64_t size) {
     while (size > 0) {
-      std::string_view bytes = input_.take(size);
+      std::string_view bytes = input_.next_bytes(size);
       if (bytes.empty()) return false;
       size -= bytes.size();
       rest_ -= bytes.size();

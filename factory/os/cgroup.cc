@@ -85,17 +85,17 @@ bool is_delegated(const fs::path& folder) {
   return false;
 }
 
-std::optional<CgroupPlace> place_of_version_2(const fs::path& own) {
+std::optional<CgroupPath> place_of_version_2(const fs::path& own) {
   const fs::path folder = own.filename() == kOwnGroup ? own.parent_path() : own;
   const bool is_ours = may_write(folder) && may_write(folder / "cgroup.procs") &&
                        may_write(folder / "cgroup.subtree_control") && is_delegated(folder);
   if (!is_ours || !has_word(folder / "cgroup.controllers", "memory")) return std::nullopt;
-  return CgroupPlace{2, folder, has_word(folder / "cgroup.subtree_control", "memory")};
+  return CgroupPath{2, folder, has_word(folder / "cgroup.subtree_control", "memory")};
 }
 
-std::optional<CgroupPlace> place_of_version_1(const fs::path& own) {
+std::optional<CgroupPath> place_of_version_1(const fs::path& own) {
   if (!may_write(own) || !fs::exists(own / "memory.limit_in_bytes")) return std::nullopt;
-  return CgroupPlace{1, own, true};
+  return CgroupPath{1, own, true};
 }
 
 // Groups of processes that were killed. One that is being made or used is locked; one that still has
@@ -114,8 +114,8 @@ void remove_dead_groups(const fs::path& place) {
 
 }  // namespace
 
-std::optional<CgroupPlace> find_cgroup_place(std::string_view own, const fs::path& root, pid_t process) {
-  std::optional<CgroupPlace> first;
+std::optional<CgroupPath> find_cgroup_path(std::string_view own, const fs::path& root, pid_t process) {
+  std::optional<CgroupPath> first;
   for (std::string_view line : split(own, '\n')) {
     const std::size_t path = line.find(":/");
     if (path == std::string_view::npos) continue;
@@ -132,11 +132,11 @@ std::optional<CgroupPlace> find_cgroup_place(std::string_view own, const fs::pat
   return first;
 }
 
-std::optional<CgroupPlace> find_cgroup_place() {
-  return find_cgroup_place(text_of("/proc/self/cgroup"), "/sys/fs/cgroup", ::getpid());
+std::optional<CgroupPath> find_cgroup_path() {
+  return find_cgroup_path(text_of("/proc/self/cgroup"), "/sys/fs/cgroup", ::getpid());
 }
 
-bool make_ready(const CgroupPlace& place) {
+bool make_ready(const CgroupPath& place) {
   if (place.is_ready || place.version != 2) return true;
   constexpr int kTries = 20;  // processes start while others move
   const fs::path switches = place.folder / "cgroup.subtree_control";
@@ -152,7 +152,7 @@ bool make_ready(const CgroupPlace& place) {
   return false;
 }
 
-std::optional<MemoryCgroup> MemoryCgroup::make(const CgroupPlace& place, std::uint64_t limit) {
+std::optional<MemoryCgroup> MemoryCgroup::make(const CgroupPath& place, std::uint64_t limit) {
   remove_dead_groups(place.folder);
   MemoryCgroup group(place.folder / (kPrefix + unique_name()), place.version);
   if (!group.begin(limit)) return std::nullopt;

@@ -14,7 +14,7 @@
 namespace kiln {
 
 // Where groups for commands can be made.
-struct CgroupPlace {
+struct CgroupPath {
   int version = 1;
   std::filesystem::path folder;
   bool is_ready = true;  // version 2: groups below it count memory by now
@@ -22,20 +22,20 @@ struct CgroupPlace {
 
 // `own`: /proc/self/cgroup; `root`: where groups are mounted, /sys/fs/cgroup; `process`: ours, which must be
 // in the place, or it is another's. nullopt where we may make none that counts memory. Changes nothing.
-std::optional<CgroupPlace> find_cgroup_place(std::string_view own, const std::filesystem::path& root,
-                                             pid_t process);
+std::optional<CgroupPath> find_cgroup_path(std::string_view own, const std::filesystem::path& root,
+                                           pid_t process);
 // Of this process.
-std::optional<CgroupPlace> find_cgroup_place();
+std::optional<CgroupPath> find_cgroup_path();
 
 // Makes groups below a place of version 2 count memory. A group with processes of its own may not, so all of
 // them move into the group `kiln` below it, as delegation means it. False when that fails.
-bool make_ready(const CgroupPlace& place);
+bool make_ready(const CgroupPath& place);
 
 class MemoryCgroup {
  public:
   // A new group below `place` with a limit in bytes (0: none); nullopt when the system refuses. What killed
   // processes left there is removed. REQUIRES: the place is ready.
-  static std::optional<MemoryCgroup> make(const CgroupPlace& place, std::uint64_t limit);
+  static std::optional<MemoryCgroup> make(const CgroupPath& place, std::uint64_t limit);
   MemoryCgroup(MemoryCgroup&& other) noexcept;
   MemoryCgroup& operator=(MemoryCgroup&&) = delete;
   ~MemoryCgroup();  // removes it; with processes in it, it stays for a later make()

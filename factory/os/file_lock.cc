@@ -88,7 +88,11 @@ FileLock::~FileLock() {
 
 PassingLock::PassingLock(fs::path file) : file_(std::move(file)), lock_(FileLock::acquire(file_)) {}
 
+PassingLock::PassingLock(PassingLock&& other) noexcept
+    : file_(std::exchange(other.file_, fs::path())), lock_(std::move(other.lock_)) {}
+
 PassingLock::~PassingLock() {
+  if (file_.empty()) return;
   std::error_code ignored;  // it is unlocked with us
   fs::remove(file_, ignored);
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace kiln {
 
@@ -39,9 +40,12 @@ class PassingLock {
  public:
   // As FileLock::acquire.
   explicit PassingLock(std::filesystem::path file);
+  // `lock`: of that file.
+  PassingLock(std::filesystem::path file, FileLock lock) : file_(std::move(file)), lock_(std::move(lock)) {}
+  PassingLock(PassingLock&& other) noexcept;
+  PassingLock& operator=(PassingLock&&) = delete;
   ~PassingLock();
-  PassingLock(const PassingLock&) = delete;
-  PassingLock& operator=(const PassingLock&) = delete;
+  void write(std::string_view text) const { lock_.write(text); }  // as FileLock::write
 
  private:
   std::filesystem::path file_;

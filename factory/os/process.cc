@@ -17,7 +17,7 @@
 #include <ctime>
 
 #include "factory/os/ignored_calls.h"
-#include "factory/os/memory_watch.h"
+#include "factory/os/process_memory.h"
 #include "factory/os/process_namespace.h"
 #include "factory/os/process_output.h"
 
@@ -240,7 +240,7 @@ class Watch {
       return false;
     }
     last_output_ = clock_.monotonic_seconds();
-    output_.take({buffer, static_cast<std::size_t>(got)}, i % 2 == 0);
+    output_.add({buffer, static_cast<std::size_t>(got)}, i % 2 == 0);
     return true;
   }
 

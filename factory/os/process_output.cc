@@ -30,9 +30,9 @@ ProcessOutput::~ProcessOutput() {
   if (log_ >= 0) ::close(log_);
 }
 
-void ProcessOutput::take(std::string_view bytes, bool is_stdout) {
+void ProcessOutput::add(std::string_view bytes, bool is_stdout) {
   total_ += bytes.size();
-  keep(shown_[is_stdout ? 0 : 1].take(bytes), is_stdout);
+  keep(shown_[is_stdout ? 0 : 1].redacted(bytes), is_stdout);
 }
 
 void ProcessOutput::remark(const std::string& text) const { write_log("kiln: " + text + "\n"); }

@@ -19,7 +19,7 @@ class ProcessOutput {
   ProcessOutput& operator=(const ProcessOutput&) = delete;
   ~ProcessOutput();
 
-  void take(std::string_view bytes, bool is_stdout);
+  void add(std::string_view bytes, bool is_stdout);
   void remark(const std::string& text) const;  // a line of ours, in the log
   void finish();                               // after the last take(): hands on what is not a whole line yet
   bool over_limit() const;                     // of bytes taken

@@ -3,11 +3,84 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
 
-#include "factory/oci/default_path.h"
-#include "factory/package/declared.h"
+#include "factory/oci/documents.h"
+#include "factory/oci/referrer.h"
+#include "factory/record/host_needs.h"
+#include "factory/sbom/bill.h"
+#include "factory/sbom/provenance.h"
 
 namespace kiln {
+namespace {
+
+// The part of a label's name behind the prefix, for each that has it.
+std::map<std::string, std::string> labels_below(const std::map<std::string, std::string>& labels,
+                                                const std::string& prefix) {
+  std::map<std::string, std::string> below;
+  for (const auto& [name, value] : labels)
+    if (name.starts_with(prefix)) below.emplace(name.substr(prefix.size()), value);
+  return below;
+}
+
+// What the image needs of a host: by the facts of its components, the MPI that is in it, and its own glibc.
+HostNeeds needs_of(const ImageRecord& record, const std::string& architecture, const std::string& glibc) {
+  auto fact = [&](const char* name) {
+    auto found = record.facts.find(name);
+    return found == record.facts.end() ? Version() : Version(found->second);
+  };
+  HostNeeds needs;
+  if (!record.accelerators.empty()) {
+    needs.cuda = fact("cuda");
+    needs.driver = fact("driver");
+    if (needs.driver.text().empty()) needs.driver = oldest_driver(needs.cuda);
+  }
+  needs.glibc = glibc.empty() ? fact("glibc") : Version(glibc);
+  needs.kernel = kernel_floor(needs.glibc, architecture);
+  for (const ComponentRecord& component : record.components)
+    if (!mpi_family(component.name).empty()) needs.mpi = {component.name, component.version};
+  if (auto mpi = record.facts.find("mpi"); mpi != record.facts.end()) needs.mpi = mpi_library(mpi->second);
+  if (auto vendor = record.facts.find("cpu_vendor"); vendor != record.facts.end())
+    needs.vendor = vendor->second;
+  if (auto pages = record.facts.find("transparent_hugepages"); pages != record.facts.end())
+    needs.transparent_hugepages = pages->second;
+  return needs;
+}
+
+void add_needs_labels(const HostNeeds& needs, std::map<std::string, std::string>& labels) {
+  const Json json = to_json(needs);
+  for (const auto& [name, value] : json.items())
+    labels["io.kiln.requires." + name] = value.get<std::string>();
+}
+
+}  // namespace
+
+ImageRecord declared_record(const ImageSpec& spec, const std::string& architecture,
+                            const std::string& glibc) {
+  ImageRecord record;
+  record.repository = spec.repository;
+  record.tag = spec.tag;
+  record.immutable_tag = spec.immutable_tag;
+  record.key = spec.key;
+  record.cell = spec.request.id;
+  const ComponentUse& main = main_component(spec.components);
+  record.application = naming_component(spec.components).name;
+  record.version = main.version;
+  record.method = main.method;
+  record.optimised = spec.optimised;
+  for (const ComponentUse& use : spec.components)
+    record.components.push_back(
+        {std::string(name_of(use.kind)), use.name, use.version, use.method, use.optimised, use.role});
+  record.cpu = spec.target.cpu;
+  record.accelerators = spec.target.accelerators;
+  record.labels = spec.labels;
+  record.facts = labels_below(spec.labels, "io.kiln.facts.");
+  record.needs = needs_of(record, architecture, glibc);
+  add_needs_labels(record.needs, record.labels);
+  return record;
+}
+
 namespace {
 
 void set_variable(std::vector<std::string>& env, const std::string& name, const std::string& value) {
@@ -86,6 +159,95 @@ Artifact compose(const ImageSpec& spec, const LayerChain& built, EvidenceRecord 
   artifact.record.created = rfc3339(epoch);
   artifact.record.manifest = artifact.manifest.digest;
   return artifact;
+}
+
+namespace {
+
+constexpr std::uint64_t kMostReport = 1u << 30;
+constexpr std::string_view kSlsaProvenance = "https://slsa.dev/provenance/";
+
+bool is_provenance(const std::string& statement) {
+  try {
+    JsonDocument document = JsonDocument::parse(statement, "statement");
+    auto type = document.root().find("predicateType");
+    return type && type->string().starts_with(kSlsaProvenance);
+  } catch (const Error&) {
+    return false;  // too large, or no JSON: another's document
+  }
+}
+
+std::string_view media_type_of(const std::string& kind) {
+  return kind == "spdx"        ? sbom::kSpdxType
+         : kind == "cyclonedx" ? sbom::kCycloneDxType
+         : kind == kGainKind   ? kGainType
+                               : sbom::kProvenanceType;
+}
+
+sbom::Bill bill_of(const ImageSpec& spec, const sbom::RecipeOrigin& origin, const sbom::Inventory& inventory,
+                   const DocumentFacts& facts) {
+  sbom::Bill bill;
+  bill.name = spec.repository;
+  bill.version = spec.tag;
+  if (auto title = spec.labels.find("org.opencontainers.image.title"); title != spec.labels.end())
+    bill.description = title->second;
+  bill.identity = spec.key;
+  bill.created = facts.epoch;
+  bill.tool = facts.tool;
+  bill.components = sbom::components_of(spec, origin);
+  bill.inventory = inventory;
+  return bill;
+}
+
+}  // namespace
+
+Artifact attach_documents(Artifact artifact, const ImageSpec& spec, const std::string& plan,
+                          const sbom::RecipeOrigin& origin, const sbom::Inventory& inventory,
+                          const DocumentFacts& facts, const BlobStore& store) {
+  sbom::Bill bill = bill_of(spec, origin, inventory, facts);
+  auto add = [&](std::string kind, std::string_view type, std::string bytes) {
+    Attachment attachment =
+        attach({std::move(kind), std::string(type), std::move(bytes)}, artifact.manifest, facts.epoch, store);
+    artifact.image.referrers.push_back(referrer_descriptor(attachment, store));
+    artifact.record.attachments.push_back(std::move(attachment));
+  };
+  const Digest& report = artifact.record.evidence.report;
+  add("spdx", sbom::kSpdxType, to_spdx(bill));
+  add("cyclonedx", sbom::kCycloneDxType, to_cyclonedx(bill));
+  add("provenance", sbom::kProvenanceType,
+      sbom::to_provenance({spec, plan, origin, artifact.manifest.digest, report, facts.epoch, facts.builder,
+                           facts.tool, facts.flag_table}));
+  if (!report.empty()) add("evidence", kEvidenceType, store.read(report, kMostReport));
+  return artifact;
+}
+
+std::optional<std::string> read_referrer(SourceImage& image, const std::string& kind) {
+  for (const SourceImage::Referrer& referrer : image.referrers())
+    for (const Descriptor& layer : referrer.layers) {
+      if (layer.media_type != media_type_of(kind)) continue;
+      std::string document = image.attached(layer);
+      if (kind != "provenance" || is_provenance(document)) return document;
+    }
+  return std::nullopt;
+}
+
+std::string referrers_text(SourceImage& image, const std::string& name) {
+  std::set<std::string> types;
+  for (const SourceImage::Referrer& referrer : image.referrers()) types.insert(referrer.type);
+  std::string whose = fmt::format("of {} in {}", image.digest().text(), name);
+  if (types.empty()) return fmt::format("there are no referrers {}", whose);
+  return fmt::format("the referrers {} are {}", whose, fmt::join(types, ", "));
+}
+
+std::string make_bill(const SourceImage& image, const std::string& name, const std::string& format,
+                      std::int64_t epoch, const std::string& tool) {
+  sbom::Bill bill;
+  bill.name = name;
+  bill.version = image.digest().text();
+  bill.identity = image.digest().hex();
+  bill.created = epoch;
+  bill.tool = tool;
+  bill.inventory = sbom::read_inventory(image);
+  return format == "spdx" ? sbom::to_spdx(bill) : sbom::to_cyclonedx(bill);
 }
 
 }  // namespace kiln

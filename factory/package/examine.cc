@@ -5,9 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "factory/package/documents.h"
-#include "factory/package/kept_contents.h"
-#include "factory/package/kept_layers.h"
+#include "factory/package/artifact.h"
+#include "factory/package/kept_findings.h"
 
 namespace kiln {
 namespace {

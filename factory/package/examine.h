@@ -6,7 +6,6 @@
 #include "factory/cpu/microarchitecture.h"
 #include "factory/evidence/evidence.h"
 #include "factory/oci/blob_store.h"
-#include "factory/oci/layer_chain.h"
 #include "factory/record/image_record.h"
 #include "factory/resolve/resolve.h"
 #include "factory/sbom/inventory.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "factory/base/json.h"
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/base/text.h"
 #include "factory/pages/page_frame.h"
 #include "factory/record/record_fields.h"

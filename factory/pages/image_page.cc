@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "factory/base/markup.h"
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
 #include "factory/pages/bill_table.h"

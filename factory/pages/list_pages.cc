@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/base/text.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/pages.h"

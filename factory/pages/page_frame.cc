@@ -8,7 +8,7 @@
 #include "factory/base/digest.h"
 #include "factory/base/error.h"
 #include "factory/base/json_text.h"
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/base/text.h"
 #include "factory/distribution/base64.h"
 

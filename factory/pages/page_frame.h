@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "factory/pages/page_source.h"
-#include "factory/record/distinct_names.h"
+#include "factory/record/image_record.h"
 #include "registry/index/index.h"
 
 namespace kiln {

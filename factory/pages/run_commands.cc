@@ -7,7 +7,7 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/record/python_module.h"
+#include "factory/record/image_record.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "factory/base/text.h"
 #include "factory/pages/page_frame.h"
 #include "registry/select/comparable.h"

@@ -83,10 +83,7 @@ std::optional<PageDocument> StatePages::document(const ImageRecord& image, const
 
 std::optional<DefinitionFiles> StatePages::definitions(const ImageRecord& image) const {
   if (image.external() || image.cell.empty()) return std::nullopt;
-  constexpr std::string_view kEnding = ".json";
-  for (std::string name : files_.list(state_.plan("x").parent_path())) {
-    if (!name.ends_with(kEnding)) continue;
-    name.resize(name.size() - kEnding.size());
+  for (const std::string& name : files_.stems(state_.plan("x").parent_path())) {
     const auto [plan, is_new] = plans_->opened.try_emplace(name);
     try {
       if (is_new) plan->second = PlanFile::open(files_, state_.plan(name));

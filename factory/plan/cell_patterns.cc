@@ -6,9 +6,9 @@
 #include <numeric>
 #include <set>
 
-#include "factory/base/glob.h"
 #include "factory/base/keys.h"
-#include "factory/base/near_version.h"
+#include "factory/base/text.h"
+#include "factory/base/version.h"
 
 namespace kiln {
 namespace {

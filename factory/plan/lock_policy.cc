@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/date.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 namespace {

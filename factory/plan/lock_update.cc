@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "factory/base/glob.h"
+#include "factory/base/text.h"
 #include "factory/oci/reference.h"
 #include "factory/recipe/component_value.h"
 #include "factory/recipe/parameters.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/date.h"
 #include "factory/base/effects.h"
 #include "factory/base/json_put.h"
 #include "factory/base/reading.h"

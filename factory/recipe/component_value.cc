@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "factory/base/near_version.h"
+#include "factory/base/version.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
-#include "factory/base/glob.h"
 #include "factory/base/json.h"
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"

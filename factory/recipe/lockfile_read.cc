@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "factory/base/date.h"
+#include "factory/base/effects.h"
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/recipe/component_value.h"

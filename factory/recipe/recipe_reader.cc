@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/keys.h"
-#include "factory/base/near_version.h"
 #include "factory/base/reading.h"
 #include "factory/recipe/fact_sources.h"
 #include "factory/recipe/parameters.h"

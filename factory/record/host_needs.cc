@@ -2,12 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "factory/base/json.h"
 #include "factory/base/json_put.h"
 #include "factory/record/record_fields.h"
 
 namespace kiln {
+namespace {
+
+struct Member {
+  std::string_view name;
+  std::string_view family;
+};
+
+// HPC-X is left out: its version is not that of the Open MPI in it.
+constexpr Member kMembers[] = {{"mpich", "mpich"},    {"intel-mpi", "mpich"},       {"cray-mpich", "mpich"},
+                               {"mvapich2", "mpich"}, {"parastation-mpi", "mpich"}, {"openmpi", "openmpi"}};
+
+}  // namespace
+
+MpiLibrary mpi_library(std::string_view text) {
+  const std::size_t at = text.find('@');
+  MpiLibrary library{std::string(text.substr(0, at)), {}};
+  if (at != std::string_view::npos) library.version = Version(std::string(text.substr(at + 1)));
+  return library;
+}
+
+std::string_view mpi_family(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kMembers), std::end(kMembers),
+                                   [&](const Member& member) { return member.name == name; });
+  return found == std::end(kMembers) ? "" : found->family;
+}
+
+const std::vector<std::string>& mpi_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Member& member : kMembers) all.emplace_back(member.name);
+    return all;
+  }();
+  return names;
+}
+
 namespace {
 
 std::string mpi_text(const MpiLibrary& mpi) {
@@ -60,5 +99,52 @@ HostNeeds host_needs_from_json(const JsonNode& node) {
   needs.transparent_hugepages = text_at(node, "transparent_hugepages");
   return needs;
 }
+
+std::map<std::string_view, std::string_view> embedded_cuda_drivers();
+
+namespace {
+
+using DriverTable = std::map<std::string, Version, std::less<>>;
+
+DriverTable read_table(const JsonNode& node) {
+  DriverTable table;
+  for (const auto& [cuda, driver] : node.members()) table.emplace(cuda, Version(driver.string()));
+  return table;
+}
+
+struct Drivers {
+  DriverTable shipped;   // by "12.9"
+  DriverTable families;  // by "12"
+};
+
+const Drivers& drivers() {
+  static const Drivers read = [] {
+    const JsonDocument document =
+        JsonDocument::parse(embedded_cuda_drivers().at("cuda_drivers.json"), "cuda_drivers.json");
+    return Drivers{read_table(document.root().at("shipped")), read_table(document.root().at("families"))};
+  }();
+  return read;
+}
+
+// The first `parts` numbers of a version: 12.9 of 12.9.1.
+std::string_view leading(std::string_view text, int parts) {
+  std::size_t end = 0;
+  while (parts-- > 0 && end < text.size()) end = std::min(text.find('.', end + 1), text.size());
+  return text.substr(0, end);
+}
+
+Version look_up(const DriverTable& table, std::string_view key) {
+  auto found = table.find(key);
+  return found == table.end() ? Version() : found->second;
+}
+
+}  // namespace
+
+Version oldest_driver(const Version& cuda) {
+  Version family = look_up(drivers().families, leading(cuda.text(), 1));
+  return family.text().empty() ? shipped_driver(cuda) : family;
+}
+
+Version shipped_driver(const Version& cuda) { return look_up(drivers().shipped, leading(cuda.text(), 2)); }
 
 }  // namespace kiln

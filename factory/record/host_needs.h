@@ -3,12 +3,29 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "factory/base/json.h"
 #include "factory/base/version.h"
-#include "factory/record/mpi.h"
 
 namespace kiln {
+
+// Which MPI libraries stand in for one another.
+
+// "openmpi@4.1.6"; the version may be missing.
+struct MpiLibrary {
+  std::string name;
+  Version version{};
+};
+
+// The part before "@" and the one behind it. Throws Error(input) for what is no version.
+MpiLibrary mpi_library(std::string_view text);
+
+// Libraries of one family have one ABI: "mpich" (the MPICH ABI Compatibility Initiative, www.mpich.org/abi)
+// or "openmpi"; "" for a name that is no MPI library's.
+std::string_view mpi_family(std::string_view name);
+const std::vector<std::string>& mpi_names();
 
 // What is empty is not known, and refuses nothing.
 struct HostNeeds {
@@ -29,5 +46,15 @@ Version kernel_floor(const Version& glibc, const std::string& family);
 
 Json to_json(const HostNeeds& needs);
 HostNeeds host_needs_from_json(const JsonNode& node);
+
+// NVIDIA's drivers and the CUDA versions that they serve, from factory/record/cuda_drivers.json, which is
+// dated and names its sources.
+
+// The oldest driver that runs machine code of this CUDA, by minor-version compatibility where there is any;
+// empty for a CUDA that the table does not know.
+Version oldest_driver(const Version& cuda);
+
+// The driver that this CUDA came with: the oldest that compiles its PTX. Empty when it is not known.
+Version shipped_driver(const Version& cuda);
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json_put.h"
+#include "factory/base/text.h"
 #include "factory/record/record_fields.h"
 
 namespace kiln {
@@ -332,6 +333,23 @@ Measurement measurement_from_json(const JsonNode& node) {
   measurement.stock = flag_at(node, "stock");
   if (auto gain = node.find("over_stock")) measurement.over_stock = gain_from_json(*gain);
   return measurement;
+}
+
+void DistinctNames::add(const ImageRecord& image) {
+  if (image.external() && !once_.insert(image.reference).second) again_.insert(image.reference);
+}
+
+std::string DistinctNames::operator()(const ImageRecord& image) const {
+  return again_.contains(image.reference) ? fmt::format("{} ({})", image.name(), image.code) : image.name();
+}
+
+std::string python_module_of(std::string_view application) {
+  std::string name = lower_case(application);
+  if (name == "pytorch") return "torch";
+  if (name == "scikit-learn") return "sklearn";
+  for (const std::string_view same : {"tensorflow", "jax", "mxnet", "keras", "onnxruntime", "cntk"})
+    if (name == same) return name;
+  return "";
 }
 
 }  // namespace kiln

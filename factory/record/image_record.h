@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -169,5 +170,22 @@ Json to_json(const Measurement& measurement);
 EvidenceRecord evidence_record_from_json(const JsonNode& node);
 ImageRecord image_record_from_json(const JsonNode& node);
 Measurement measurement_from_json(const JsonNode& node);
+
+// The names of images for people: several mappings may have one reference, and then the code says which.
+
+class DistinctNames {
+ public:
+  void add(const ImageRecord& image);  // all of those that are shown together
+  std::string operator()(const ImageRecord& image) const;
+
+ private:
+  std::set<std::string> once_, again_;  // references
+};
+
+// The Python modules of frameworks.
+
+// What a program imports of an application (ImageRecord::application), by any case: "torch" of PyTorch. ""
+// for one that kiln knows no module of.
+std::string python_module_of(std::string_view application);
 
 }  // namespace kiln

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "factory/base/json_text.h"
-#include "factory/oci/default_path.h"
+#include "factory/oci/documents.h"
 #include "factory/recipe/component_value.h"
 #include "factory/resolve/image_resolver.h"
 #include "factory/resolve/labels.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "factory/bench/run.h"
-#include "factory/record/host.h"
+#include "factory/record/host_description.h"
 #include "factory/record/image_record.h"
 #include "factory/run/step.h"
 

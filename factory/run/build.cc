@@ -21,11 +21,9 @@
 #include "factory/run/script.h"
 #include "factory/run/step_terms.h"
 #include "factory/state/access.h"
-#include "factory/state/claim.h"
 #include "factory/state/lock.h"
 #include "factory/state/record_store.h"
 #include "factory/state/state_names.h"
-#include "factory/state/sweep.h"
 
 namespace kiln {
 namespace {

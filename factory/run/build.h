@@ -10,7 +10,7 @@
 #include "factory/plan/build_plan.h"
 #include "factory/run/progress.h"
 #include "factory/site/site.h"
-#include "factory/state/record_types.h"
+#include "factory/state/record_store.h"
 #include "factory/state/state.h"
 
 namespace kiln {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "factory/base/file_mask.h"
+#include "factory/base/durable_file.h"
 
 namespace kiln {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "factory/oci/blob_store.h"
-#include "factory/oci/layer_chain.h"
 #include "factory/plan/build_plan.h"
 #include "factory/state/state.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "factory/base/effects.h"
-#include "factory/state/record_types.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 

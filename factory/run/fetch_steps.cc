@@ -6,7 +6,6 @@
 #include <mutex>
 #include <thread>
 
-#include "factory/state/claim.h"
 #include "factory/state/lock.h"
 #include "factory/state/record_store.h"
 

@@ -12,7 +12,7 @@
 #include "factory/base/text.h"
 #include "factory/run/damaged_steps.h"
 #include "factory/state/record_store.h"
-#include "factory/state/step_need.h"
+#include "factory/state/step_history.h"
 
 namespace kiln {
 namespace {

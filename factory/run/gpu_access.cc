@@ -6,7 +6,7 @@
 #include <array>
 
 #include "factory/base/text.h"
-#include "factory/oci/default_path.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 namespace {

@@ -12,8 +12,6 @@
 namespace kiln {
 namespace {
 
-constexpr std::string_view kRunEnding = ".json";
-
 std::string turn_of(int round, const std::string& key) { return std::to_string(round) + "/" + key; }
 
 // The kept runs that a turn names, one or several; empty where one is not there.
@@ -84,10 +82,9 @@ std::vector<BenchRun> KeptRuns::discarded() const { return in(state_.bench_disca
 
 std::vector<BenchRun> KeptRuns::in(const fs::path& folder) const {
   std::vector<BenchRun> runs;
-  for (const std::string& name : files_.list(folder)) {
-    if (!name.ends_with(kRunEnding)) continue;
-    const std::string sum = name.substr(0, name.size() - kRunEnding.size());
-    if (auto text = files_.read(folder / name)) runs.push_back(read(*text, folder / name, sum));
+  for (const std::string& sum : files_.stems(folder)) {
+    const fs::path file = folder / (sum + ".json");
+    if (auto text = files_.read(file)) runs.push_back(read(*text, file, sum));
   }
   std::stable_sort(runs.begin(), runs.end(), [](const BenchRun& a, const BenchRun& b) {
     return std::tie(a.taken, a.workload, a.round, a.place) < std::tie(b.taken, b.workload, b.round, b.place);

@@ -8,8 +8,8 @@
 
 #include "factory/oci/blob_damage.h"
 #include "factory/oci/layout.h"
-#include "factory/record/image_check.h"
-#include "factory/state/claim.h"
+#include "factory/record/image_blobs.h"
+#include "factory/state/lock.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "factory/base/file_mask.h"
+#include "factory/base/durable_file.h"
 #include "factory/base/text.h"
 #include "factory/engine/architecture.h"
 #include "factory/mirror/mirror_folder.h"

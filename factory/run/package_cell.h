@@ -10,7 +10,6 @@
 #include "factory/resolve/resolve.h"
 #include "factory/site/site.h"
 #include "factory/state/record_store.h"
-#include "factory/state/record_types.h"
 #include "factory/state/state.h"
 
 namespace kiln {

@@ -4,10 +4,9 @@
 #include <map>
 #include <set>
 
-#include "factory/base/date.h"
 #include "factory/base/digest.h"
+#include "factory/base/effects.h"
 #include "factory/base/error.h"
-#include "factory/oci/later_document.h"
 #include "factory/oci/referrer.h"
 #include "factory/state/entry_stamp.h"
 #include "factory/state/record_store.h"

@@ -9,9 +9,8 @@
 #include <map>
 
 #include "factory/base/in_parallel.h"
-#include "factory/distribution/platform_index.h"
-#include "factory/distribution/referrers_index.h"
-#include "factory/oci/later_document.h"
+#include "factory/distribution/image_index.h"
+#include "factory/oci/referrer.h"
 #include "registry/index/image_patterns.h"
 
 namespace kiln {

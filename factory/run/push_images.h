@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "factory/distribution/platform_index.h"
+#include "factory/distribution/image_index.h"
 #include "factory/distribution/push.h"
 #include "factory/oci/blob_store.h"
 #include "factory/run/registry_look.h"

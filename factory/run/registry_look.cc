@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "factory/distribution/platform_index.h"
+#include "factory/distribution/image_index.h"
 #include "factory/distribution/push.h"
 #include "factory/distribution/signature.h"
 

@@ -24,7 +24,7 @@
 #include "factory/resolve/resolve.h"
 #include "factory/run/step.h"
 #include "factory/state/memory_share.h"
-#include "factory/state/step_need.h"
+#include "factory/state/step_history.h"
 
 namespace kiln {
 

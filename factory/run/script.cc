@@ -7,15 +7,15 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/file_mask.h"
+#include "factory/base/durable_file.h"
 #include "factory/base/secret_redactor.h"
-#include "factory/oci/default_path.h"
+#include "factory/oci/documents.h"
 #include "factory/os/processors.h"
 #include "factory/run/failure.h"
 #include "factory/run/offline.h"
 #include "factory/run/secrets.h"
 #include "factory/state/access.h"
-#include "factory/state/claim.h"
+#include "factory/state/lock.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <sstream>
 
-#include "factory/base/glob.h"
+#include "factory/base/text.h"
 #include "factory/recipe/parameters.h"
 #include "factory/run/step.h"
 

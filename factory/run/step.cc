@@ -11,7 +11,6 @@
 #include "factory/engine/engine.h"
 #include "factory/engine/own_ids.h"
 #include "factory/engine/private_folder.h"
-#include "factory/oci/diff_id.h"
 #include "factory/oci/layer_write.h"
 #include "factory/oci/layout.h"
 #include "factory/record/image_record.h"

@@ -6,7 +6,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/cpu/microarchitecture.h"
-#include "factory/record/host.h"
+#include "factory/record/host_description.h"
 #include "factory/resolve/resolve.h"
 
 namespace kiln {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/errno_hint.h"
-#include "factory/base/line_file.h"
+#include "factory/base/durable_file.h"
+#include "factory/base/error.h"
 #include "factory/base/text.h"
 
 namespace kiln {

@@ -55,14 +55,13 @@ std::uint64_t database_limit(std::string_view path) {
   return 0;
 }
 
-// The table of names is in it; the number is raised with what is kept of a file.
-const std::string& databases_version() {
-  static const std::string kVersion = [] {
+const std::string& database_table() {
+  static const std::string kTable = [] {
     std::string names;
     for (const Wanted& wanted : kWanted) names += fmt::format("{} {}\n", wanted.ending, wanted.most);
-    return "2-" + Digest::of(names).hex().substr(0, 16);
+    return Digest::of(names).hex();
   }();
-  return kVersion;
+  return kTable;
 }
 
 void DatabaseExtractor::begin(std::string_view path) {
@@ -95,7 +94,7 @@ std::string DatabaseExtractor::end_file() {
   auto kept = end();
   bytes(kept);
   if (kept) bytes.number(size_);
-  return bytes.take();
+  return bytes.finish();
 }
 
 void DatabaseFiles::next_file(const PathTable& paths, NodeId path) { path_ = paths.path(path); }
@@ -115,7 +114,7 @@ void DatabaseFiles::end_file() {
 }
 
 // The size of the file decides, as while it is read, and not that of what is left of it.
-void DatabaseFiles::take(std::string_view extract) {
+void DatabaseFiles::take_extract(std::string_view extract) {
   FromBytes from(extract);
   std::optional<std::string> bytes;
   from(bytes);

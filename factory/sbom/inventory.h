@@ -26,8 +26,8 @@ inline constexpr std::uint64_t kEmptyWal = 32;
 // Bytes that are kept of a file with this path; 0: it is no package database, wherever links lead.
 std::uint64_t database_limit(std::string_view path);
 
-// Other whenever other files, or other parts of them, are kept. What was kept before is then worth nothing.
-const std::string& databases_version();
+// The digest of the names of databases, and of how much of each is kept.
+const std::string& database_table();
 
 // One file after the other: of a package database what is read of it.
 class DatabaseExtractor final : public ContentExtractor {
@@ -55,7 +55,7 @@ class DatabaseFiles final : public ContentSink {
   std::uint32_t begin_file() override;
   void append(std::string_view bytes) override;
   void end_file() override;
-  void take(std::string_view extract) override;
+  void take_extract(std::string_view extract) override;
 
   // nullptr where nothing was kept: of another name, or too large.
   const std::string* find(std::uint32_t content) const;

@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <charconv>
 
-#include "factory/base/date.h"
+#include "factory/base/effects.h"
 #include "factory/base/unique_name.h"
 #include "factory/oci/blob_damage.h"
-#include "factory/oci/diff_id.h"
+#include "factory/oci/layer_write.h"
 #include "factory/oci/registry_call.h"
 #include "factory/os/file_lock.h"
 #include "factory/record/image_record.h"
-#include "factory/share/folder_place.h"
-#include "factory/share/registry_place.h"
+#include "factory/share/step_share.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -24,7 +23,7 @@ constexpr std::chrono::seconds kLongestConnect{10};
 constexpr std::chrono::seconds kLongestStall{60};
 constexpr int kMostRetries = 1;  // a step that is run costs time, and so does waiting for one
 
-std::unique_ptr<SharedPlace> open_registry(const SharedStepsSetup& setup) {
+std::unique_ptr<StepShare> open_registry(const SharedStepsSetup& setup) {
   RegistryAddress address = RegistryAddress::parse(setup.place.registry);
   if (address.path.empty())
     throw Error(ExitCode::input, fmt::format("{} names no repository for steps", setup.place.registry),
@@ -37,14 +36,14 @@ std::unique_ptr<SharedPlace> open_registry(const SharedStepsSetup& setup) {
     return find_credentials(host, repository, environment, files, runner);
   };
   Http& asked = *http;
-  return std::make_unique<RegistryPlace>(
+  return std::make_unique<RegistryShare>(
       std::move(http), RegistryAccess{std::move(address), asked, std::move(credentials), setup.clock,
                                       std::min(setup.limits.retries, kMostRetries), wait_unless_interrupted});
 }
 
-std::unique_ptr<SharedPlace> open_place(const SharedStepsSetup& setup) {
+std::unique_ptr<StepShare> open_place(const SharedStepsSetup& setup) {
   if (!setup.place.registry.empty()) return open_registry(setup);
-  return std::make_unique<FolderPlace>(setup.place.folder, setup.place.is_private, setup.files);
+  return std::make_unique<FolderShare>(setup.place.folder, setup.place.is_private, setup.files);
 }
 
 // All of it, or a part: another machine may be able to.
@@ -57,7 +56,7 @@ bool is_untested(const SharedRecord& shared) {
 
 SharedSteps::SharedSteps(const SharedStepsSetup& setup) : SharedSteps(setup, open_place(setup)) {}
 
-SharedSteps::SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<SharedPlace> place)
+SharedSteps::SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<StepShare> place)
     : setup_(setup), place_(std::move(place)) {
   for (const std::string& file : setup.place.trust) trusted_.push_back(VerifyingKey::read(file));
   if (setup.place.key.empty()) return;
@@ -229,7 +228,7 @@ void SharedSteps::write(const SharedName& name, OpenedRecord opened, const std::
   writer.forget_failure(name.key);
 }
 
-SharedSteps::Fetched SharedSteps::take(const Wanted& wanted, OpenedRecord opened) {
+SharedSteps::Fetched SharedSteps::take_step(const Wanted& wanted, OpenedRecord opened) {
   Fetched fetched{fmt::format("{}, made on {}", place(), opened.shared.host)};
   if (const auto* step = std::get_if<StepRecord>(&opened.shared.record)) {
     for (const BuiltLayer& layer : step->chain.layers)
@@ -249,7 +248,7 @@ std::optional<SharedSteps::Fetched> SharedSteps::fetch(const Wanted& wanted) {
     ask(setup_.state.shared_unread(), [&] {
       Look found = look(wanted.name);
       if (found.opened) {
-        fetched = take(wanted, *std::move(found.opened));
+        fetched = take_step(wanted, *std::move(found.opened));
         touch(wanted.name, found.used);
       } else if (!found.why_not.empty()) {
         if (found.is_forged)

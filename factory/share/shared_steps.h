@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/share/shared_place.h"
-#include "factory/share/shared_record.h"
+#include "factory/share/step_share.h"
 #include "factory/site/site.h"
 #include "factory/state/state.h"
 
@@ -37,7 +36,7 @@ class SharedSteps {
   // Throws Error(input): a key or an address is none; Error(tool_missing) without libcurl.
   explicit SharedSteps(const SharedStepsSetup& setup);
   // The same of another place, for tests.
-  SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<SharedPlace> place);
+  SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<StepShare> place);
 
   std::string place() const { return place_->text(); }
 
@@ -89,7 +88,7 @@ class SharedSteps {
   bool is_away(const fs::path& away) const;
   void set_away(const fs::path& away, const std::string& why);
   Look look(const SharedName& name);
-  Fetched take(const Wanted& wanted, OpenedRecord opened);
+  Fetched take_step(const Wanted& wanted, OpenedRecord opened);
   std::uint64_t fetch_layers(const StepRecord& step);
   bool is_proven(const BuiltLayer& layer) const;
   void compare_with_ours(const StepRecord& theirs, const std::string& title);
@@ -100,7 +99,7 @@ class SharedSteps {
   void refuse(const Wanted& wanted, const std::string& why);
 
   SharedStepsSetup setup_;
-  std::unique_ptr<SharedPlace> place_;
+  std::unique_ptr<StepShare> place_;
   std::optional<SigningKey> key_;
   std::vector<VerifyingKey> trusted_;
   std::set<std::string> refused_;               // names: something is wrong with what lies there

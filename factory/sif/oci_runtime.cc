@@ -7,9 +7,13 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/reading.h"
-#include "factory/sif/runtime_scripts.h"
 
-namespace kiln::sif {
+namespace kiln {
+
+// The files of factory/sif/singularity.d, by name.
+std::map<std::string_view, std::string_view> embedded_runtime_scripts();
+
+namespace sif {
 namespace {
 
 std::string shell_words(const std::vector<std::string>& words) {
@@ -83,6 +87,22 @@ class Adder {
 
 }  // namespace
 
+// Apptainer sources env/*.sh in the order of their names, then hands over to actions/<what was asked>.
+// /.singularity.d/libs is where it binds the host's GPU libraries. An image may hold several SCIF
+// applications; APPTAINER_APPNAME chooses one. An instance's first process waits for SIGCONT before it goes
+// on.
+const std::vector<std::string>& runtime_scripts() {
+  static const std::vector<std::string> kPaths = {
+      "actions/exec",   "actions/run",    "actions/shell",         "actions/start",
+      "actions/test",   "env/01-base.sh", "env/90-environment.sh", "env/94-appsbase.sh",
+      "env/95-apps.sh", "env/99-base.sh", "env/99-runtimevars.sh", "startscript"};
+  return kPaths;
+}
+
+std::string runtime_script(const std::string& path) {
+  return std::string(embedded_runtime_scripts().at(path.substr(path.rfind('/') + 1)));
+}
+
 // The host's value of a variable wins over the image's, but for PATH; so it is when Apptainer converts.
 std::string environment_script(const ImageConfig& config) {
   std::string script = "#!/bin/sh\n";
@@ -100,8 +120,10 @@ std::string environment_script(const ImageConfig& config) {
   return script;
 }
 
+// Apptainer lets the shell look at the arguments once more, unless SINGULARITY_NO_EVAL is set; the image's
+// own words follow as they are.
 std::string run_script(const ImageConfig& config) {
-  std::string script(scripts::kRunscriptHead);
+  std::string script = runtime_script("runscript");
   if (!config.cmd.empty()) script += fmt::format("test $# -gt 0 || set --{}\n", shell_words(config.cmd));
   if (!config.entrypoint.empty()) script += fmt::format("set --{} \"$@\"\n", shell_words(config.entrypoint));
   return script + "exec \"$@\"\n";
@@ -128,10 +150,10 @@ std::string inspect_metadata(const ImageConfig& config, const RuntimeOptions& op
       {"deffile", without_last_newline(definition_file(options))},
       {"environment",
        {{folder + "10-docker2singularity.sh", without_last_newline(environment_script(config))},
-        {folder + "90-environment.sh", without_last_newline(std::string(scripts::kEnvironment))}}},
+        {folder + "90-environment.sh", without_last_newline(runtime_script("env/90-environment.sh"))}}},
       {"labels", image_labels(config, options)},
       {"runscript", without_last_newline(run_script(config))},
-      {"startscript", without_last_newline(std::string(scripts::kStartscript))}};
+      {"startscript", without_last_newline(runtime_script("startscript"))}};
   return Json{{"data", {{"attributes", attributes}}}, {"type", "container"}}.dump();
 }
 
@@ -148,12 +170,13 @@ void add_runtime_files(const ImageConfig& config, const RuntimeOptions& options,
     add.link(fmt::format(".{}", action), fmt::format(".singularity.d/actions/{}", action));
   add.file("etc/hosts", "", 0644);
   add.file("etc/resolv.conf", "", 0644);
-  for (const scripts::Script& script : scripts::kScripts)
-    add.file(fmt::format(".singularity.d/{}", script.name), script.text, 0755);
+  for (const std::string& path : runtime_scripts())
+    add.file(".singularity.d/" + path, runtime_script(path), 0755);
   add.file(".singularity.d/env/10-docker2singularity.sh", environment_script(config), 0755);
   add.file(".singularity.d/runscript", run_script(config), 0755);
   add.file(".singularity.d/Singularity", definition_file(options), 0644);
   add.file(".singularity.d/labels.json", Json(image_labels(config, options)).dump(1, '\t'), 0644);
 }
 
-}  // namespace kiln::sif
+}  // namespace sif
+}  // namespace kiln

@@ -23,6 +23,11 @@ struct RuntimeOptions {
   std::int64_t build_time = 0;  // UTC seconds
 };
 
+// Paths below /.singularity.d of the scripts that are the same in every image.
+const std::vector<std::string>& runtime_scripts();
+// The text of one of them, or of `runscript`, the beginning of run_script().
+std::string runtime_script(const std::string& path);
+
 // The file's text, for tests and for the SIF's JSON objects.
 std::string environment_script(const ImageConfig& config);
 std::string run_script(const ImageConfig& config);

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "factory/base/errno_hint.h"
+#include "factory/base/error.h"
 #include "factory/base/temporary_files.h"
 
 namespace kiln::sif {

@@ -47,7 +47,7 @@ class Encoder {
     bytes_ += value;
     bytes_.append(size - value.size(), '\0');
   }
-  std::string take() { return std::move(bytes_); }
+  std::string finish() { return std::move(bytes_); }
 
  private:
   std::string bytes_;
@@ -129,7 +129,7 @@ std::string partition_extra(SifFileSystem file_system, SifPartition partition, s
   encoder.number(static_cast<std::int32_t>(file_system));
   encoder.number(static_cast<std::int32_t>(partition));
   encoder.text(arch_code, kExtraSize - 8);
-  return encoder.take();
+  return encoder.finish();
 }
 
 std::string encode(const SifHeader& header) {
@@ -144,7 +144,7 @@ std::string encode(const SifHeader& header) {
   for (std::uint64_t value : {header.free, header.total, header.descriptor_offset, header.descriptor_length,
                               header.data_offset, header.data_length})
     encoder.number(value);
-  return encoder.take();
+  return encoder.finish();
 }
 
 std::string encode(const SifObject& object) {
@@ -156,7 +156,7 @@ std::string encode(const SifObject& object) {
   for (std::int64_t value : {object.created, object.modified, object.uid, object.gid}) encoder.number(value);
   encoder.text(object.name, kName);
   encoder.text(object.extra, kExtraSize);
-  return encoder.take();
+  return encoder.finish();
 }
 
 SifHeader decode_sif_header(std::string_view bytes) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "factory/sif/clear_signed.h"
 #include "factory/sif/output_file.h"
 #include "factory/sif/sif_integrity.h"
 

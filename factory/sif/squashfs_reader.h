@@ -2,7 +2,7 @@
 #pragma once
 
 #include "factory/oci/blob.h"
-#include "factory/sif/squashfs_totals.h"
+#include "factory/sif/squashfs_tree.h"
 
 namespace kiln::sif {
 

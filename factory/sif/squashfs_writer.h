@@ -14,7 +14,7 @@
 
 #include "factory/oci/layer_merge.h"
 #include "factory/sif/output_file.h"
-#include "factory/sif/squashfs_totals.h"
+#include "factory/sif/squashfs_tree.h"
 
 namespace kiln::sif {
 

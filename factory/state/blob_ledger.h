@@ -1,15 +1,7 @@
 // Which blobs the records of a folder promise, and whether they are there: for those who ask of ten thousand
 // images, whose records nobody has the time to read. What the records say is kept in a file between runs,
 // which is a cache: it may be deleted at any time, and only the record itself proves that something is wrong.
-//
-//   "kiln blobs 1\n"
-//   each record, in the order of their names:
-//     u32 length of its name, name, stamp (u64 inode, u64 size, u64 ns of its last change)
-//     u32 count of blobs that no record before it has, of each: 32 bytes SHA-256, u64 size
-//     u32 count of its other blobs, of each: u32 its number
-//   32 bytes SHA-256 of all before
-//
-// Numbers are the machine's own; a file from another kind of machine is no cache.
+// blob_ledger.cc draws its format.
 #pragma once
 
 #include <atomic>
@@ -22,11 +14,25 @@
 #include <thread>
 #include <vector>
 
+#include "factory/base/digest.h"
 #include "factory/base/effects.h"
-#include "factory/oci/blob_sizes.h"
-#include "factory/state/name_set.h"
 
 namespace kiln {
+
+// Many names, as their 64-bit hashes: eight bytes each, as ninja keeps commands in its log. Of a million
+// names, a name that is missing counts as present once in 10^13 questions.
+class NameSet {
+ public:
+  NameSet() = default;
+  explicit NameSet(const std::vector<std::string>& names);
+  void add(std::string_view name) { hashes_.push_back(hash(name)); }
+  void sort();
+  bool contains(std::string_view name) const;  // REQUIRES: sort() after the last add()
+
+ private:
+  static std::uint64_t hash(std::string_view name);
+  std::vector<std::uint64_t> hashes_;
+};
 
 struct SizedBlob {
   Sha256 sum;
@@ -34,14 +40,37 @@ struct SizedBlob {
   auto operator<=>(const SizedBlob&) const = default;
 };
 
+// A regular file at one moment: one that is written anew, or changed where it lies, has another.
+struct FileStamp {
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::uint64_t changed = 0;  // ns since 1970
+  bool operator==(const FileStamp&) const = default;
+};
+
+// A folder of which many files are looked at, by their names below it. One that is missing has no files,
+// until somebody makes it. For one thread.
+class OpenFolder {
+ public:
+  explicit OpenFolder(fs::path path) : path_(std::move(path)) {}
+  OpenFolder(const OpenFolder&) = delete;
+  OpenFolder& operator=(const OpenFolder&) = delete;
+  ~OpenFolder();
+  std::optional<FileStamp> stamp(const std::string& file);
+
+ private:
+  fs::path path_;
+  int descriptor_ = -1;
+};
+
 class BlobLedger {
  public:
   // What the record of that name promises; nullopt when it cannot be told: there is none, or it, or what it
   // names, is damaged.
   using Read = std::function<std::optional<std::vector<SizedBlob>>(const std::string& name)>;
-  // Of <folder>/<name>.json, kept in `cache`. The first `few` that are asked for are read, for whoever asks
-  // of a handful in a large folder.
-  BlobLedger(fs::path folder, fs::path cache, Read read, const BlobStore& store, std::size_t few = 64);
+  // Of <folder>/<name>.json, kept in `cache`; `store`: the root of the blob store. The first `few` that are
+  // asked for are read, for whoever asks of a handful in a large folder.
+  BlobLedger(fs::path folder, fs::path cache, Read read, const fs::path& store, std::size_t few = 64);
   BlobLedger(const BlobLedger&) = delete;
   BlobLedger& operator=(const BlobLedger&) = delete;
   ~BlobLedger();
@@ -59,11 +88,11 @@ class BlobLedger {
   bool is_whole_by_record(const std::string& name);
 
   fs::path folder_;
-  std::string record_;  // the path of the record that was asked for last
+  fs::path blob_folder_;
+  OpenFolder records_;
+  OpenFolder blobs_;
   fs::path cache_;
   Read read_;
-  fs::path store_;
-  BlobSizes sizes_;
   std::size_t few_;
   std::atomic<bool> stop_{false};
   std::thread ahead_;

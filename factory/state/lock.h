@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "factory/base/effects.h"
@@ -21,11 +23,9 @@ using OnLockWait = std::function<void(const std::string& holder)>;
 // comes before builds that ask later, so builds that overlap without end do not keep it waiting.
 class StateLock {
  public:
-  using OnWait = OnLockWait;
-
   // Throws Error(locked) when another process holds it and there is no `on_wait`; Error(interrupted).
   StateLock(const StatePaths& state, const Clock& clock, const std::string& purpose,
-            const OnWait& on_wait = {}, LockKind kind = LockKind::exclusive);
+            const OnLockWait& on_wait = {}, LockKind kind = LockKind::exclusive);
 
  private:
   FileLock lock_;
@@ -48,5 +48,48 @@ std::vector<std::string> other_builds(const StatePaths& state, const FileSystem&
 
 // "process 12 on nid001 since 2026-11-20T10:00:00Z": the calling one, as locks say it.
 std::string this_process(const Clock& clock);
+
+// Who runs a step or packages an image: <state>/running/<key>, a file that says so, locked by that process
+// for as long as it lives. A file that no process holds was left by a killed one.
+class Claim {
+ public:
+  // Waits while another process has it, which `on_wait` is told first, once, with what the file says of that.
+  // `plan`: whose build does it, for wait_for_claims(). Throws Error(interrupted), Error(store).
+  Claim(const StatePaths& state, const std::string& key, const Clock& clock,
+        const std::function<void(const std::string& holder)>& on_wait, const std::string& plan = "");
+  // nullopt while another process has it. `holder`: who we are, for those that wait meanwhile.
+  static std::optional<Claim> try_take(const StatePaths& state, const std::string& key,
+                                       const std::string& holder);
+
+ private:
+  explicit Claim(PassingLock lock) : lock_(std::move(lock)) {}
+  PassingLock lock_;
+};
+
+struct DeadClaim {
+  std::string key;
+  std::string holder;  // "process 12 on nid001 since 2026-11-20T10:00:00Z"; "" when it died at once
+};
+
+// Takes away the claims of the dead, and returns them. `on_dead` is told each while no other process can have
+// it. REQUIRES: the state's lock is held, shared or alone.
+std::vector<DeadClaim> take_dead_claims(const StatePaths& state, FileSystem& files,
+                                        const std::function<void(const DeadClaim&)>& on_dead = {});
+
+// How many claims the processes of this state folder hold, here and on other machines; with `plan`, those of
+// the build of that plan.
+std::size_t living_claims(const StatePaths& state, const FileSystem& files, const std::string& plan = "");
+
+// Steps of a ninja or a night that was killed are told to stop, and take a moment for it: the ten seconds
+// that a script has, and what their engine has to clear away. Waits for them, a minute at most, and less when
+// we are told again to end. False when one is left. `plan`: as living_claims().
+bool wait_for_claims(const StatePaths& state, const FileSystem& files, const Clock& clock,
+                     const std::string& plan = "");
+
+// What processes that were killed while they wrote left in a state folder.
+
+// Takes it away, unless a step runs: that may be one of another machine, which is writing. REQUIRES: the
+// state's lock is held, alone, or shared and no other build is at work (other_builds()).
+void sweep_state(const StatePaths& state, FileSystem& files);
 
 }  // namespace kiln

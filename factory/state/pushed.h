@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "factory/base/digest.h"
-#include "factory/base/line_file.h"
+#include "factory/base/durable_file.h"
 #include "factory/state/state.h"
 
 namespace kiln {

@@ -4,6 +4,7 @@
 
 #include "factory/base/digest.h"
 #include "factory/base/error.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 
@@ -29,6 +30,33 @@ std::string StatePaths::checked(std::string_view name) {
   if (is_bad)
     throw Error(ExitCode::input, fmt::format("'{}' cannot be a file name in the state folder", name));
   return std::string(name);
+}
+
+namespace {
+
+constexpr const char* kWithSif = "oci sif\n";
+constexpr const char* kWithoutSif = "oci\n";
+
+}  // namespace
+
+bool has_formats(const Site& site, const StatePaths& state, const FileSystem& files) {
+  return !site.sif || files.read(state.formats()) == kWithSif;
+}
+
+bool lacks_format(const Site& site, const StatePaths& state, std::string_view record,
+                  const FileSystem& files) {
+  if (!site.sif) return false;
+  auto image = RecordReader(state, files).image(record);
+  return image && image->attachment("sif") == nullptr;
+}
+
+void repackage_for_formats(const Site& site, const StatePaths& state, FileSystem& files) {
+  if (!has_formats(site, state, files)) {
+    for (const std::string& name : files.stems(state.built_folder()))
+      if (lacks_format(site, state, name, files)) RecordWriter(state, files).remove_image(name);
+  }
+  const char* now = site.sif ? kWithSif : kWithoutSif;
+  if (files.read(state.formats()) != now) files.write(state.formats(), now);
 }
 
 }  // namespace kiln

@@ -24,7 +24,7 @@
 //   logs/<cell>/           links to those of the cell (run/log_links.h)
 //   nights/<matrix>/<n>/   reports of `kiln nightly` (night/night_files.h); nights.lease/ who runs one;
 //                          nights.reserve room for the next (night/reserve.h)
-//   locks/<matrix>.<digest>.json  the lockfile as the last night left it (kept_lock.h)
+//   locks/<matrix>.<digest>.json  the lockfile as the last night left it (last_lockfile.h)
 //   hosts/<name>.json      what that machine can do (run/host_rates.h)
 //   derived/<name>.json, derived/recipes/<digest>/   images that `kiln derive` made (derive/derivation.h)
 //   proposals.json         newer versions of upstream that were proposed, in their order
@@ -52,6 +52,9 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+
+#include "factory/base/effects.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 
@@ -105,7 +108,7 @@ class StatePaths {
   std::filesystem::path nights_lease() const { return root_ / "nights.lease"; }
   std::filesystem::path writers_lease() const { return root_ / "writers.lease"; }
   std::filesystem::path nights_reserve() const { return root_ / "nights.reserve"; }
-  std::filesystem::path kept_lock(std::string_view name) const { return file("locks", name, ".json"); }
+  std::filesystem::path last_lockfile(std::string_view name) const { return file("locks", name, ".json"); }
   std::filesystem::path host(std::string_view name) const { return file("hosts", name, ".json"); }
   std::filesystem::path derived() const { return root_ / "derived"; }
   std::filesystem::path derived(std::string_view name) const { return file("derived", name, ".json"); }
@@ -140,5 +143,18 @@ class StatePaths {
   std::filesystem::path root_;
   std::filesystem::path engine_;
 };
+
+// Which formats the packaged images of a state folder have, against what the site wants by now.
+
+// False when the site wants more than what the images of <state>/built were packaged as: then lacks_format()
+// knows which of them.
+bool has_formats(const Site& site, const StatePaths& state, const FileSystem& files);
+// True when the image with that record_name() is packaged and lacks a format that the site wants. Throws
+// Error(input) for a damaged record.
+bool lacks_format(const Site& site, const StatePaths& state, std::string_view record,
+                  const FileSystem& files);
+// Images of <state>/built that lack a format which the site wants are to be packaged again. REQUIRES: the
+// state's lock is held.
+void repackage_for_formats(const Site& site, const StatePaths& state, FileSystem& files);
 
 }  // namespace kiln

@@ -18,7 +18,7 @@ Blobs promised_by_image(const std::string& record, const StatePaths& state, cons
     std::vector<SizedBlob> promised;
     for (const ImageBlob& blob : blobs_of(*image, BlobStore::reading(state.store()))) {
       if (!blob.damage.empty() && blob.size == 0) return std::nullopt;  // a manifest that cannot be read
-      promised.push_back({sum_of(blob.digest), blob.size});
+      promised.push_back({sum_of_hex(blob.digest.hex()), blob.size});
     }
     return promised;
   } catch (const Error&) {
@@ -33,7 +33,7 @@ Blobs promised_by_step(const std::string& key, const StatePaths& state, const Fi
     if (!step) return std::nullopt;
     std::vector<SizedBlob> promised;
     for (const BuiltLayer& layer : step->chain.layers)
-      if (layer.step == key) promised.push_back({sum_of(layer.blob.digest), layer.blob.size});
+      if (layer.step == key) promised.push_back({sum_of_hex(layer.blob.digest.hex()), layer.blob.size});
     return promised;
   } catch (const Error&) {
     return std::nullopt;
@@ -56,16 +56,13 @@ StateNames::StateNames(const StatePaths& state, const FileSystem& files)
       files_(&files),
       images_(
           state.built_folder(), state.image_blobs(),
-          [&](const std::string& name) { return promised_by_image(name, state, files); },
-          BlobStore::reading(state.store())),
+          [&](const std::string& name) { return promised_by_image(name, state, files); }, state.store()),
       steps_(
           state.step_folder(), state.step_blobs(),
-          [&](const std::string& key) { return promised_by_step(key, state, files); },
-          BlobStore::reading(state.store())),
+          [&](const std::string& key) { return promised_by_step(key, state, files); }, state.store()),
       tests_(
           state.test_folder(), state.step_blobs().replace_filename("tests"),
-          [&](const std::string& key) { return promised_by_test(key, state, files); },
-          BlobStore::reading(state.store())) {}
+          [&](const std::string& key) { return promised_by_test(key, state, files); }, state.store()) {}
 
 void StateNames::keep(FileSystem& files) {
   images_.keep(files);

@@ -12,7 +12,6 @@
 #include "factory/base/effects.h"
 #include "factory/resolve/resolve.h"
 #include "factory/state/blob_ledger.h"
-#include "factory/state/name_set.h"
 #include "factory/state/state.h"
 
 namespace kiln {

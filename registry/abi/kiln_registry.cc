@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "factory/base/error.h"
 #include "factory/base/json_text.h"
-#include "factory/base/unexpected.h"
 #include "registry/answer/chooser.h"
 #include "registry/answer/entry_json.h"
 #include "registry/deploy/job_answer.h"

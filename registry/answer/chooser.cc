@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/base/unexpected.h"
+#include "factory/base/error.h"
 #include "factory/recipe/recipe.h"
 
 namespace kiln {

@@ -7,7 +7,7 @@
 #include "factory/base/text.h"
 #include "factory/recipe/target.h"
 #include "factory/record/gpu_code.h"
-#include "factory/record/host.h"
+#include "factory/record/host_description.h"
 #include "registry/select/judge.h"
 
 namespace kiln {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "factory/record/image_check.h"
+#include "factory/record/image_blobs.h"
 
 namespace kiln {
 namespace fs = std::filesystem;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "factory/base/text.h"
-#include "factory/record/mpi.h"
+#include "factory/record/host_needs.h"
 #include "registry/deploy/deployment.h"
 #include "registry/select/dsl.h"
 #include "registry/select/dsl_values.h"

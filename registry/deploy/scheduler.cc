@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "factory/base/text.h"
-#include "factory/record/mpi.h"
+#include "factory/record/host_needs.h"
 #include "registry/deploy/command_words.h"
 #include "registry/deploy/render_job.h"
 

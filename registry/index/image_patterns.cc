@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "factory/base/glob.h"
 #include "factory/base/text.h"
 
 namespace kiln {

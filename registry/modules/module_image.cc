@@ -7,7 +7,7 @@
 #include "factory/base/error.h"
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
-#include "factory/record/python_module.h"
+#include "factory/record/image_record.h"
 #include "registry/deploy/container_runtime.h"
 
 namespace kiln {

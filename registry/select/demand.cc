@@ -9,7 +9,6 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/json_put.h"
-#include "factory/base/line_file.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "factory/record/cuda_drivers.h"
+#include "factory/record/host_needs.h"
 
 namespace kiln {
 namespace {

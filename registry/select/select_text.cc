@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "factory/base/text.h"
-#include "factory/record/distinct_names.h"
+#include "factory/record/image_record.h"
 #include "registry/select/gain.h"
 #include "registry/select/select.h"
 #include "registry/select/tuned_setting.h"

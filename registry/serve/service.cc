@@ -7,8 +7,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/unexpected.h"
 #include "factory/os/process_memory.h"
 
 namespace kiln {

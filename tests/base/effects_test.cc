@@ -10,7 +10,7 @@
 #include <fstream>
 #include <set>
 
-#include "factory/base/file_mask.h"
+#include "factory/base/durable_file.h"
 #include "factory/base/unique_name.h"
 #include "factory/os/process.h"
 #include "support/fake_effects.h"

@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "factory/base/json.h"
+
 namespace kiln {
 namespace {
 
@@ -34,5 +41,62 @@ TEST(Nearest, FindsLikelyMisspellings) {
   EXPECT_EQ(did_you_mean("zzzzzz", names), "");
 }
 
+template <typename Action>
+Error thrown_by(Action&& action) {
+  try {
+    action();
+  } catch (const std::exception& exception) {
+    return unexpected_error(exception);
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {ExitCode::ok, ""};
+}
+
+TEST(Unexpected, AMistakeOfKilnIsNotToldInTheWordsOfALibrary) {
+  const Error error = thrown_by([] { Json("\xff").dump(); });
+  EXPECT_EQ(error.code(), ExitCode::internal);
+  EXPECT_TRUE(error.message().starts_with("kiln made a mistake (nlohmann::")) << error.message();
+  for (const char* word : {"json.exception", "316", "UTF-8"})
+    EXPECT_EQ(error.format().find(word), std::string::npos) << error.format();
+  EXPECT_EQ(
+      thrown_by([] { throw std::out_of_range("map::at"); }).format(),
+      "error: kiln made a mistake (std::out_of_range); what is built and published is as it was; please "
+      "report the command and what it was given");
+}
+
+TEST(Unexpected, WhatTheSystemRefusesIsToldInItsWords) {
+  const Error folder = thrown_by([] { std::filesystem::create_directory("/proc/kiln"); });
+  EXPECT_EQ(folder.code(), ExitCode::store);
+  EXPECT_EQ(folder.message(), "cannot use /proc/kiln: No such file or directory");
+  const Error full =
+      thrown_by([] { throw std::system_error(ENOSPC, std::generic_category(), "cannot write to file"); });
+  EXPECT_EQ(full.format(),
+            "error: the operating system refused to go on: No space left on device; free some space on that "
+            "file system and run the command again");
+  EXPECT_EQ(thrown_by([] { throw std::bad_alloc(); }).message(), "out of memory");
+}
+
+TEST(Unexpected, WhateverIsThrownHasALastLine) {
+  auto last_line = [](const auto& what) {
+    try {
+      throw what;
+    } catch (...) {
+      return unexpected_error();
+    }
+  };
+  struct Unknown {};
+  EXPECT_EQ(last_line(Unknown{}).code(), ExitCode::internal);
+  EXPECT_TRUE(last_line(Unknown{}).message().starts_with("kiln made a mistake ("));
+  EXPECT_EQ(last_line(Error(ExitCode::network, "gone")).message(), "gone");
+  EXPECT_EQ(last_line(std::bad_alloc()).message(), "out of memory");
+}
+
+TEST(Unexpected, AnErrorIsItself) {
+  const Error error = thrown_by([] { throw Error(ExitCode::network, {"a", 1, 2, "/x"}, "gone", "wait"); });
+  EXPECT_EQ(error.code(), ExitCode::network);
+  EXPECT_EQ(error.format(), "a:1:2: error: gone (at /x); wait");
+}
+
 }  // namespace
+
 }  // namespace kiln

@@ -53,7 +53,7 @@ TEST(FieldBytes, GiveBackWhatTheyTook) {
   FieldTree tree = sample();
   ToBytes out;
   out(tree);
-  const std::string bytes = out.take();
+  const std::string bytes = out.finish();
   FromBytes in(bytes);
   FieldTree again;
   again.none = FieldLeaf{};
@@ -67,7 +67,7 @@ TEST(FieldBytes, ThatEndTooEarlyAreRefused) {
   FieldTree tree = sample();
   ToBytes out;
   out(tree);
-  const std::string bytes = out.take();
+  const std::string bytes = out.finish();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     FromBytes in(std::string_view(bytes).substr(0, size));
     FieldTree again;

@@ -12,7 +12,7 @@ std::string shown(const Words& words, std::string_view text, std::size_t size) {
   SecretRedactor hidden(words);
   std::string result;
   for (; !text.empty(); text.remove_prefix(std::min(size, text.size())))
-    result += hidden.take(text.substr(0, size));
+    result += hidden.redacted(text.substr(0, size));
   return result + hidden.finish();
 }
 
@@ -32,10 +32,10 @@ TEST(HiddenWordsTest, TheLongestThatStandsThereCounts) {
 
 TEST(HiddenWordsTest, AreNotWaitedForLongerThanNeeded) {
   SecretRedactor hidden({"secret"});
-  EXPECT_EQ(hidden.take("Downloading 10%\r"), "Downloading 10%\r");
-  EXPECT_EQ(hidden.take("this is no sec"), "this is no ");
-  EXPECT_EQ(hidden.take("tion\n"), "section\n");
-  EXPECT_EQ(SecretRedactor({}).take("all"), "all");
+  EXPECT_EQ(hidden.redacted("Downloading 10%\r"), "Downloading 10%\r");
+  EXPECT_EQ(hidden.redacted("this is no sec"), "this is no ");
+  EXPECT_EQ(hidden.redacted("tion\n"), "section\n");
+  EXPECT_EQ(SecretRedactor({}).redacted("all"), "all");
 }
 
 TEST(HiddenWordsTest, OfASecretAreItsLinesAndItsLongWords) {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "factory/base/date.h"
+#include "factory/base/effects.h"
 #include "factory/base/error.h"
 
 namespace kiln {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "factory/base/date.h"
+#include "factory/base/effects.h"
 #include "factory/base/error.h"
 
 namespace kiln {

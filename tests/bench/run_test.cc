@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "factory/base/date.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 namespace {

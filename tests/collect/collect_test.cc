@@ -9,9 +9,7 @@
 
 #include <random>
 
-#include "factory/state/claim.h"
 #include "factory/state/lock.h"
-#include "factory/state/sweep.h"
 #include "support/collected_state.h"
 
 namespace kiln {

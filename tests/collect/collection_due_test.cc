@@ -1,7 +1,6 @@
-#include "factory/collect/collection_due.h"
-
 #include <gtest/gtest.h>
 
+#include "factory/collect/collect.h"
 #include "support/memory_folder.h"
 
 namespace kiln {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/oci/blob_store.h"
-#include "factory/oci/layer_compress.h"
+#include "factory/oci/layer_write.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 

@@ -19,11 +19,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "factory/base/unexpected.h"
+#include "factory/base/error.h"
 #include "factory/run/step.h"
 #include "factory/run/step_terms.h"
 #include "factory/state/access.h"
-#include "factory/state/claim.h"
+#include "factory/state/lock.h"
 #include "factory/state/plan_file.h"
 #include "support/folder_engine.h"
 

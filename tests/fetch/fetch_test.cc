@@ -3,7 +3,6 @@
 
 #include "factory/fetch/apt_text.h"
 #include "factory/fetch/commits.h"
-#include "factory/fetch/installed_packages.h"
 #include "factory/fetch/source_needs.h"
 #include "factory/run/offline.h"
 

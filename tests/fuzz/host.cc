@@ -1,8 +1,7 @@
 // What describes a host: a host file from anybody, and the system's own files, whatever they hold.
-#include "factory/record/host.h"
-
 #include <nlohmann/json.hpp>
 
+#include "factory/record/host_description.h"
 #include "readers.h"
 #include "registry/select/select.h"
 

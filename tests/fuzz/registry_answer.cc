@@ -5,8 +5,8 @@
 #include "factory/base/error.h"
 #include "factory/base/text.h"
 #include "factory/distribution/base64.h"
-#include "factory/distribution/referrers_index.h"
-#include "factory/oci/backoff.h"
+#include "factory/distribution/image_index.h"
+#include "factory/oci/registry_call.h"
 #include "readers.h"
 
 namespace {

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "factory/sif/clear_signed.h"
 #include "factory/sif/sif_integrity.h"
 #include "memory_file.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/effects.h"
-#include "factory/record/host.h"
+#include "factory/record/host_description.h"
 #include "registry/select/dsl.h"
 #include "registry/select/mappings.h"
 #include "support/json_schema.h"

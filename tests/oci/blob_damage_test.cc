@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "factory/base/effects.h"
-#include "factory/oci/blob_sizes.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -71,26 +70,6 @@ TEST_F(BlobDamageOf, WhatCannotBeReadIsAnErrorOfTheStore) {
   fs::remove(file);
   fs::create_directory(file);
   EXPECT_NE(seen_damage(store, blob.digest, blob.size), "");
-}
-
-TEST(BlobSizes, AreThoseOfTheStore) {
-  testing::TemporaryFolder folder;
-  BlobStore store(folder / "store");
-  const BlobSizes before(BlobStore::reading(folder / "nowhere"));
-  const BlobSizes sizes(store);
-  for (const std::string& bytes : {std::string(), std::string("a"), std::string(70'000, 'b')}) {
-    const Digest digest = store.put(bytes, "").digest;
-    EXPECT_EQ(hex_of(sum_of(digest)), digest.hex());
-    EXPECT_EQ(sizes.of(sum_of(digest)), store.size_of(digest));
-    EXPECT_EQ(sizes.of(sum_of(digest)), bytes.size());
-    EXPECT_EQ(before.of(sum_of(digest)), std::nullopt) << "a store that is not there";
-    fs::resize_file(store.path(digest), 5);
-    EXPECT_EQ(sizes.of(sum_of(digest)), 5u) << "it looks each time";
-    fs::remove(store.path(digest));
-    EXPECT_EQ(sizes.of(sum_of(digest)), std::nullopt);
-    fs::create_directory(store.path(digest));
-    EXPECT_EQ(sizes.of(sum_of(digest)), std::nullopt) << "no file";
-  }
 }
 
 TEST(BlobStore, ListsItsBlobsAndNothingElse) {

@@ -10,7 +10,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "factory/oci/diff_id.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

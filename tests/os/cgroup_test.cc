@@ -13,8 +13,8 @@ namespace {
 
 class CgroupFolder : public ::testing::Test {
  protected:
-  std::optional<CgroupPlace> find(std::string_view own) const {
-    return find_cgroup_place(own, root.path(), 77);
+  std::optional<CgroupPath> find(std::string_view own) const {
+    return find_cgroup_path(own, root.path(), 77);
   }
   void group(const std::string& path, const std::string& processes, const std::string& controllers,
              const std::string& given = "") const {
@@ -83,7 +83,7 @@ TEST_F(CgroupFolder, WhatTheKernelRefusesIsNoGroup) {
 }
 
 TEST(MemoryCgroupHere, GoesWithItsOwnerAndAfterItsDeath) {
-  const auto place = find_cgroup_place();
+  const auto place = find_cgroup_path();
   if (!place || place->version != 1) GTEST_SKIP() << "no control groups of version 1 here";
   const auto groups = [&] {
     std::size_t count = 0;

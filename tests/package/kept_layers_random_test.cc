@@ -5,7 +5,7 @@
 #include <random>
 
 #include "factory/package/examine.h"
-#include "factory/package/kept_layers.h"
+#include "factory/package/kept_findings.h"
 #include "package/packed_image.h"
 
 namespace kiln {
@@ -130,7 +130,8 @@ TEST_F(RandomImages, SayTheSameThroughExtracts) {
   RandomLayers random(kSeed);
   std::vector<LayerBlob> pool;
   for (int i = 0; i < 60; ++i) pool.push_back(layer_of(random.layer()));
-  KeptLayers kept(folder / "evidence", files, 1, nullptr);
+  CacheFolder cache(folder / "evidence", findings_version(), files);
+  KeptLayers kept(cache, 1, nullptr);
   int refused = 0;
   constexpr int kImages = 300;
   for (int i = 0; i < kImages; ++i) {

@@ -1,9 +1,8 @@
-#include "factory/package/kept_layers.h"
-
 #include <atomic>
 #include <thread>
 
 #include "factory/package/examine.h"
+#include "factory/package/kept_findings.h"
 #include "package/packed_image.h"
 
 namespace kiln {
@@ -39,7 +38,7 @@ class KeptLayersTest : public testing::PackedImage {
     }
   }
   std::string said_by_extracts() {
-    KeptLayers layers(kept(), files, 1, nullptr);
+    KeptLayers layers(cache, 1, nullptr);
     return said(&layers);
   }
   void expect_the_same(const std::string& what) {
@@ -58,6 +57,7 @@ class KeptLayersTest : public testing::PackedImage {
   }
 
   const std::string wide = testing::wide_code();
+  CacheFolder cache{folder / "evidence", findings_version(), files};
 };
 
 TEST_F(KeptLayersTest, SayWhatTheLayersSay) {
@@ -178,18 +178,18 @@ TEST_F(KeptLayersTest, AnotherDiffIdIsAnotherLayer) {
 TEST_F(KeptLayersTest, EachLayerIsReadOnceForAllImages) {
   add_library(wide);
   Scans scanned;
-  KeptLayers layers(kept(), files, 1, &scanned);
+  KeptLayers layers(cache, 1, &scanned);
   said(&layers);
   EXPECT_EQ(scanned.asked, 1);
   add_layer("c", short_tar({"f opt/more=/more\n"}));
-  KeptLayers later(kept(), files, 1, &scanned);
+  KeptLayers later(cache, 1, &scanned);
   EXPECT_NE(said(&later).find("libf.so"), std::string::npos);
   EXPECT_EQ(scanned.asked, 1);
   files.remove_all(kept());
   std::vector<std::thread> cells;
   for (int cell = 0; cell < 4; ++cell)
     cells.emplace_back([&] {
-      KeptLayers mine(kept(), files, 1, &scanned);
+      KeptLayers mine(cache, 1, &scanned);
       said(&mine);
     });
   for (std::thread& cell : cells) cell.join();
@@ -204,7 +204,7 @@ TEST_F(KeptLayersTest, ALayerWithTooMuchToKeepIsReadForEachImage) {
   const std::string direct = said(nullptr);
   Scans scanned;
   for (int time = 0; time < 3; ++time) {
-    KeptLayers layers(kept(), files, 1, &scanned, 100);
+    KeptLayers layers(cache, 1, &scanned, 100);
     EXPECT_EQ(said(&layers), direct);
     EXPECT_EQ(scanned.asked, 1) << "by extracts; readers of layers do not ask";
   }

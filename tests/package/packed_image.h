@@ -7,7 +7,6 @@
 
 #include "evidence/compiled.h"
 #include "factory/oci/blob_store.h"
-#include "factory/oci/layer_chain.h"
 #include "factory/resolve/resolve.h"
 #include "support/tar_bytes.h"
 #include "support/temporary_folder.h"

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "factory/base/markup.h"
+#include "factory/base/quote.h"
 #include "pages/page_samples.h"
 
 namespace kiln {

@@ -1,5 +1,5 @@
 // The environment of an image: variables that several components set.
-#include "factory/oci/default_path.h"
+#include "factory/oci/documents.h"
 #include "factory/resolve/resolve.h"
 #include "support/plan_fixture.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "factory/base/file_mask.h"
+#include "factory/base/durable_file.h"
 #include "factory/state/access.h"
 #include "support/temporary_folder.h"
 

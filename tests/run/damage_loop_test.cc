@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "factory/record/image_check.h"
+#include "factory/record/image_blobs.h"
 #include "factory/run/mend.h"
 #include "factory/state/fsck.h"
 #include "factory/state/sif_folder.h"

@@ -7,7 +7,7 @@
 
 #include "factory/render/render.h"
 #include "factory/run/fetch_steps.h"
-#include "factory/share/folder_place.h"
+#include "factory/share/step_share.h"
 #include "support/small_state.h"
 
 namespace kiln {

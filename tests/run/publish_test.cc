@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "factory/oci/later_document.h"
-#include "factory/record/image_check.h"
+#include "factory/oci/referrer.h"
+#include "factory/record/image_blobs.h"
 #include "registry/index/index.h"
 #include "support/built_image.h"
 #include "support/fake_effects.h"

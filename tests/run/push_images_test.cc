@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/oci/later_document.h"
+#include "factory/oci/referrer.h"
 #include "support/fake_effects.h"
 #include "support/memory_folder.h"
 #include "support/memory_registry.h"

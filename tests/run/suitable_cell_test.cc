@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/package/declared.h"
+#include "factory/package/artifact.h"
 #include "factory/run/package_cell.h"
 #include "factory/state/record_store.h"
 #include "support/fake_effects.h"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "factory/record/host.h"
+#include "factory/record/host_description.h"
 #include "index/samples.h"
 #include "support/fake_effects.h"
 

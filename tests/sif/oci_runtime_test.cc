@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/sif/runtime_scripts.h"
 #include "support/merged.h"
 
 namespace kiln::sif {
@@ -83,12 +82,12 @@ TEST(EnvironmentScript, LetsTheHostWinButForPath) {
 }
 
 TEST(RuntimeScripts, AreShell) {
-  for (const scripts::Script& script : scripts::kScripts) run("set -n\n" + std::string(script.text));
+  for (const std::string& path : runtime_scripts()) run("set -n\n" + runtime_script(path));
 }
 
 TEST(RuntimeScripts, PutTogetherPathsAsTheUserAsks) {
   std::string show =
-      std::string(scripts::kRuntimeVariables) + "echo \"$PATH ${SING_USER_DEFINED_PATH-gone}\"";
+      runtime_script("env/99-runtimevars.sh") + "echo \"$PATH ${SING_USER_DEFINED_PATH-gone}\"";
   EXPECT_EQ(run(show, {}, {{"PATH", "/b"}}), "/b gone\n");
   EXPECT_EQ(run(show, {},
                 {{"PATH", "/b"},
@@ -96,7 +95,7 @@ TEST(RuntimeScripts, PutTogetherPathsAsTheUserAsks) {
                  {"SING_USER_DEFINED_APPEND_PATH", "/c"}}),
             "/a:/b:/c gone\n");
   EXPECT_EQ(run(show, {}, {{"PATH", "/b"}, {"SING_USER_DEFINED_PATH", "/x"}}), "/x gone\n");
-  std::string libraries = std::string(scripts::kLibraries) + "echo \"$LD_LIBRARY_PATH\"";
+  std::string libraries = runtime_script("env/99-base.sh") + "echo \"$LD_LIBRARY_PATH\"";
   EXPECT_EQ(run(libraries), "/.singularity.d/libs\n");
   EXPECT_EQ(run(libraries, {}, {{"LD_LIBRARY_PATH", "/l"}}), "/l:/.singularity.d/libs\n");
 }

@@ -7,7 +7,6 @@
 
 #include <functional>
 
-#include "factory/sif/clear_signed.h"
 #include "factory/sif/sif_build.h"
 #include "factory/sif/sif_integrity.h"
 #include "support/layout.h"

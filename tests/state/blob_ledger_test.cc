@@ -1,13 +1,11 @@
 #include "factory/state/blob_ledger.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "factory/state/ledger_file.h"
+#include "factory/oci/blob_store.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -31,14 +29,14 @@ class Ledger : public ::testing::Test {
     if (!text || text->starts_with("damaged")) return std::nullopt;
     std::vector<SizedBlob> blobs;
     std::istringstream lines(*text);
-    for (std::string hex, size; lines >> hex >> size;)
-      blobs.push_back({sum_of(Digest::from_hex(hex)), std::stoull(size)});
+    for (std::string hex, size; lines >> hex >> size;) blobs.push_back({sum_of_hex(hex), std::stoull(size)});
     return blobs;
   }
   // Each of these with an eye of its own.
   std::string whole(const std::string& names, bool keep = false, bool ahead = false) {
     BlobLedger ledger(
-        folder / "records", folder / "cache", [&](const auto& name) { return read(name); }, store, few);
+        folder / "records", folder / "cache", [&](const auto& name) { return read(name); }, store.root(),
+        few);
     std::string answer;
     reads.clear();
     if (ahead) ledger.look_ahead();
@@ -126,7 +124,7 @@ TEST_F(Ledger, ARecordThatIsChangedWhereItLiesIsReadAnew) {
 }
 
 TEST_F(Ledger, IsWrittenAgainOnlyWhenItLacksWhatWasAskedFor) {
-  auto stamp = [&] { return stamp_of(AT_FDCWD, folder / "cache"); };
+  auto stamp = [&] { return OpenFolder(folder.path()).stamp("cache"); };
   write("a", add_blob("one"));
   whole("a", true);
   auto first = stamp();
@@ -170,7 +168,7 @@ TEST_F(Ledger, NamesMayBeginAlike) {
   for (const char* name : {"a", "a-b", "a-b-c"}) write(name, add_blob(name));
   auto are_whole = [&] {
     BlobLedger ledger(
-        folder / "records", folder / "cache", [&](const auto& name) { return read(name); }, store, 0);
+        folder / "records", folder / "cache", [&](const auto& name) { return read(name); }, store.root(), 0);
     for (const char* name : {"a", "a-b", "a-b-c"}) EXPECT_TRUE(ledger.is_whole(name));
     ledger.keep(files);
   };
@@ -201,6 +199,21 @@ TEST_F(Ledger, ADamagedCacheIsNone) {
     files.write_output(folder / "cache", good.substr(0, at));
     ASSERT_EQ(whole("abc"), "ab-") << "cut at " << at;
   }
+}
+
+TEST(OpenFolder, LooksAtItsFilesEachTime) {
+  testing::TemporaryFolder folder;
+  OpenFolder files(folder / "files");
+  EXPECT_EQ(files.stamp("a"), std::nullopt) << "there is no folder";
+  fs::create_directories(folder / "files" / "b");
+  folder.write("files/a", "12345");
+  ASSERT_TRUE(files.stamp("a"));
+  EXPECT_EQ(files.stamp("a")->size, 5u);
+  fs::resize_file(folder / "files" / "a", 2);
+  EXPECT_EQ(files.stamp("a")->size, 2u);
+  fs::remove(folder / "files" / "a");
+  EXPECT_EQ(files.stamp("a"), std::nullopt);
+  EXPECT_EQ(files.stamp("b"), std::nullopt) << "no file";
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/effects.h"
-#include "factory/record/image_check.h"
+#include "factory/record/image_blobs.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

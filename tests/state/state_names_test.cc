@@ -19,9 +19,9 @@ TEST(NameSet, HoldsItsNamesAndNoOthers) {
   EXPECT_FALSE(NameSet().contains(""));
 }
 
-// Many blocks; names with much and with nothing in common, one the beginning of the next, the longest that a
-// file can have.
-TEST(NameSet, IsExactWhereNamesShareTheirBeginnings) {
+// Names with much and with nothing in common, one the beginning of the next, the longest that a file can
+// have.
+TEST(NameSet, TellsNamesApartThatShareTheirBeginnings) {
   std::set<std::string> all{"", std::string(255, 'x'), std::string(254, 'x')};
   for (int number = 0; number < 500; ++number) {
     all.insert(fmt::format("2.6-pip-x86_64_v3-{:x}", number * 7919));

@@ -7,7 +7,6 @@
 
 #include <fstream>
 
-#include "factory/state/step_need.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "factory/collect/collect.h"
-#include "factory/collect/disk_use.h"
+#include "factory/collect/garbage.h"
 #include "factory/state/fsck.h"
 #include "registry/index/index.h"
 #include "support/small_state.h"

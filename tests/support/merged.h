@@ -60,7 +60,7 @@ class MemorySink final : public ContentSink {
   }
   void append(std::string_view bytes) override { contents.back() += bytes; }
   void end_file() override {}
-  void take(std::string_view extract) override { contents.back() = extract; }
+  void take_extract(std::string_view extract) override { contents.back() = extract; }
   std::vector<std::string> contents;
 };
 

@@ -11,7 +11,7 @@
 
 #include "factory/engine/architecture.h"
 #include "factory/run/build.h"
-#include "factory/state/claim.h"
+#include "factory/state/lock.h"
 #include "factory/state/record_store.h"
 #include "support/built_image.h"
 #include "support/fake_effects.h"

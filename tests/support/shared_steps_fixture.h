@@ -5,9 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/share/folder_place.h"
-#include "factory/share/registry_place.h"
 #include "factory/share/shared_steps.h"
+#include "factory/share/step_share.h"
 #include "factory/state/record_store.h"
 #include "support/fake_effects.h"
 #include "support/key_file.h"
@@ -59,7 +58,7 @@ class SharedStepsOf : public ::testing::Test {
     Http& asked = *http;
     return SharedSteps(
         setup,
-        std::make_unique<RegistryPlace>(
+        std::make_unique<RegistryShare>(
             std::move(http), RegistryAccess{address, asked, {}, clock, 0, [](std::chrono::milliseconds) {}}));
   }
   static SharedSteps::Wanted wanted(const std::string& key) {

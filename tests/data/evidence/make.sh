@@ -20,3 +20,8 @@ bundler=$(command -v clang-offload-bundler || command -v clang-offload-bundler-1
   -targets=host-x86_64-unknown-linux,hipv4-amdgcn-amd-amdhsa--gfx906,hipv4-amdgcn-amd-amdhsa--gfx90a:xnack- \
   -inputs=host.o,gfx906.o,gfx90a.o -outputs=bundle.hipfb
 cp bundle.hipfb "$here/hip.bundle"
+
+# A library whose loop needs AVX-512, for tests/package/findings_version_test.cc.
+printf 'void f(float* x, long n) { for (long i = 0; i < n; ++i) x[i] = x[i] * 3 + 1; }\n' >wide.c
+gcc -shared -O3 -march=skylake-avx512 -mprefer-vector-width=512 -nostdlib -s -Wl,-z,noseparate-code,--build-id=none \
+  -Wl,-soname,libwide.so.1,-rpath,/opt/lib -o "$here/wide.so" wide.c

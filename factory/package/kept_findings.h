@@ -1,0 +1,65 @@
+// What was found in images, kept for the next image that has the same layers. One cache folder holds it all:
+//
+//   facts-<hash>    the facts of an ELF file, by its bytes         evidence::FolderCache
+//   layer-<hash>    an extract of a layer, by layer                KeptLayers
+//   image-<hash>    the findings of a whole image, by its layers   KeptContents
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "factory/base/cache_folder.h"
+#include "factory/oci/blob_store.h"
+#include "factory/package/examine.h"
+
+namespace kiln {
+
+// The version of that folder: other whenever the same bytes may give other findings.
+const std::string& findings_version();
+
+// Layers read before, by any image: of each an extract, from which another image that has the layer reads
+// what it would read of the layer itself.
+class KeptLayers final : public evidence::LayerExtracts {
+ public:
+  // `jobs` and `cache` as evidence::FileExaminer has them; `most`: bytes of an extract.
+  KeptLayers(CacheFolder& folder, unsigned jobs, evidence::FactsCache* cache, std::size_t most = kMostExtract)
+      : folder_(folder), jobs_(jobs), cache_(cache), most_(most) {}
+
+  // What is kept, else what is made of the layer and kept; whoever asks for the same at the same time waits.
+  // nullptr for a layer that is damaged or extraordinarily large: reading it says what there is to say.
+  // Throws Error(interrupted), Error(store) where the extract cannot be written.
+  std::unique_ptr<LayerEntries> open(const evidence::LayerBlob& layer) override;
+
+ private:
+  std::optional<std::string> make(const evidence::LayerBlob& layer) const;
+  bool is_whole(const evidence::LayerBlob& layer);
+
+  CacheFolder& folder_;
+  unsigned jobs_;
+  evidence::FactsCache* cache_;
+  std::size_t most_;
+  std::set<std::string> whole_;  // digests of blobs whose bytes were compared: one that is opened twice
+};
+
+// What was found in layers, kept for the next cell that has the same ones and declares the same: its key and
+// labels are others, and an image of gigabytes is read once.
+class KeptContents {
+ public:
+  // `tools`: versions of what judges the findings, beside findings_version().
+  KeptContents(CacheFolder& folder, std::string tools) : folder_(folder), tools_(std::move(tools)) {}
+
+  // What is kept for these layers and this declaration, else what `examine` finds, which is kept. Whoever
+  // asks for the same at the same time waits for the first. Nothing is taken from here while the report
+  // or a layer is missing in the store or damaged: `examine` says so.
+  Contents once(const LayerChain& built, const evidence::Declaration& declared, const BlobStore& store,
+                const std::function<Contents()>& examine);
+
+ private:
+  std::optional<Contents> find(const std::string& name, const BlobStore& store) const;
+  CacheFolder& folder_;
+  std::string tools_;
+};
+
+}  // namespace kiln

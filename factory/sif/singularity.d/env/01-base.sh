@@ -1,0 +1,2 @@
+#!/bin/sh
+# Sourced first; nothing to set.

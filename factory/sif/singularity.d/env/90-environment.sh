@@ -1,0 +1,2 @@
+#!/bin/sh
+# Environment settings of this site may be added here.

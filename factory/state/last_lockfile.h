@@ -1,0 +1,24 @@
+// What the last night made of a lockfile, for checkouts that are fresh every night: there the file that it
+// moved is gone, and what moves once in seven days would move every night.
+//
+//   locks/<matrix>.<digest of the lockfile that it was made of>.json   the lockfile
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "factory/base/effects.h"
+#include "factory/state/state.h"
+
+namespace kiln {
+
+// The lockfile that the last night made of `checked_out` ("" = there is none); nullopt when it was made of
+// another one, which somebody has replaced since. Throws Error(input, store) for a file that cannot be read.
+std::optional<std::string> last_lockfile(const FileSystem& files, const StatePaths& state,
+                                         const std::string& matrix, const std::string& checked_out);
+
+// Keeps `made`, and nothing that was made of other lockfiles of this matrix. Throws Error(store).
+void keep_lockfile(FileSystem& files, const StatePaths& state, const std::string& matrix,
+                   const std::string& checked_out, const std::string& made);
+
+}  // namespace kiln
