@@ -15,7 +15,7 @@ namespace kiln {
 namespace {
 
 constexpr double kFirstWait = 10;  // seconds
-constexpr double kLongestWait = 120;
+constexpr double kLongestRetryWait = 120;
 
 // Tests have no network; what of it is in their output is their own business.
 bool may_reach_sources(const Step& step) {
@@ -59,7 +59,7 @@ std::optional<TryTerms> next_try(const Step& step, const Error& error, const Try
   if (dynamic_cast<const OutOfMemory*>(&error) != nullptr)
     return rules.has_fixed_memory ? std::nullopt : with_more_memory(terms, rules.usable_memory);
   if (rules.is_offline || !passes_by_itself(step, error)) return std::nullopt;
-  const double longest = std::min(kLongestWait, kFirstWait * std::pow(2, tries - 1));
+  const double longest = std::min(kLongestRetryWait, kFirstWait * std::pow(2, tries - 1));
   return TryTerms{longest * (0.5 + chance / 2), terms.memory, terms.is_alone};
 }
 
