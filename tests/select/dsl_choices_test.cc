@@ -64,8 +64,7 @@ TEST(Dsl, AChoiceMayBeAListOfComponents) {
                   .ends_with("expected at least one component, found an empty list (at "
                              "/optimisation/app_type-ai_training/ai_framework-tensorflow/runtime); write "
                              "false for none; without the key, any will do"));
-  EXPECT_TRUE(
-      message(R"("runtime": ["True"])").ends_with("runtime/0); true and false stand alone, without a list"));
+  EXPECT_TRUE(message(R"("runtime": ["True"])").ends_with("runtime/0); write true or false without a list"));
   EXPECT_NE(message(R"("runtime": [["tcmalloc"]])").find("expected a string"), std::string::npos);
   EXPECT_NE(message(R"("runtime": ["a b"])").find("/runtime/0"), std::string::npos);
 }
