@@ -22,7 +22,8 @@ class OverlayEngine : public LocalEngine {
   explicit OverlayEngine(const EngineSetup& setup) : LocalEngine(setup), layers_(setup_) {}
 
   virtual void begin() {}  // before the first container
-  // Upon the mounted tree. What the engine makes in it for itself, settle_mount_points() knows or it takes away.
+  // Upon the mounted tree. What the engine makes in it for itself, settle_mount_points() knows or it takes
+  // away.
   virtual CommandResult run(const fs::path& tree, const ContainerRun& request) = 0;
 
  private:

@@ -106,5 +106,23 @@ TEST_F(MountPoints, AreMadeWhereLinksLeadInside) {
   EXPECT_THROW(make_mount_point(root, "/a", false), Error);
 }
 
+TEST(ResolveInside, FollowsLinksInsideTheRootOnly) {
+  testing::TemporaryFolder root;
+  fs::create_directories(root / "usr/opt");
+  fs::create_symlink("/usr/opt", root / "opt");
+  fs::create_symlink("../../../../usr", root / "usr/up");
+  fs::create_symlink("/etc/passwd", root / "usr/opt/link");
+  fs::create_symlink("loop", root / "loop");
+  auto resolve = [&](const std::string& path) {
+    return resolve_inside(root.path(), path).lexically_relative(root.path()).string();
+  };
+  EXPECT_EQ(resolve("/opt/kiln/lib"), "usr/opt/kiln/lib");
+  EXPECT_EQ(resolve("/opt/kiln/"), "usr/opt/kiln");
+  EXPECT_EQ(resolve("/opt/link"), "usr/opt/link");
+  EXPECT_EQ(resolve("/usr/up/opt/x"), "usr/opt/x");
+  EXPECT_EQ(resolve("/../../etc"), "etc");
+  EXPECT_THROW(resolve("/loop/x"), Error);
+}
+
 }  // namespace
 }  // namespace kiln
