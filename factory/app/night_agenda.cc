@@ -8,6 +8,7 @@
 
 #include "factory/base/text.h"
 #include "factory/bench/conditions.h"
+#include "factory/bench/run.h"
 #include "factory/night/night_gains.h"
 
 namespace kiln {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "factory/bench/run.h"
 #include "registry/select/gain.h"
 
 namespace kiln {

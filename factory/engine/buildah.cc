@@ -29,7 +29,7 @@ std::string room_in(const fs::path& store) {
 // left on device": of a long one the last two links, which say why.
 std::string why_it_failed(const std::string& tail) {
   constexpr std::size_t kLongest = 160;
-  const std::string line = last_lines(tail, 1);
+  std::string line = last_lines(tail, 1);
   const std::size_t why = line.rfind(": ");
   if (line.size() <= kLongest || why == std::string::npos) return line;
   const std::size_t where = line.rfind(": ", why - 1);
