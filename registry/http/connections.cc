@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -47,6 +48,7 @@ void HttpConnections::add(HttpConnection& connection) {
 
 void HttpConnections::remove(HttpConnection& connection) {
   constexpr std::size_t kMostLingering = 256;
+  constexpr std::int64_t kLongestLingering = 3000;  // milliseconds
   const std::lock_guard held(lock_);
   all_.erase(connection.entry);
   release_held(connection.address);
@@ -55,7 +57,7 @@ void HttpConnections::remove(HttpConnection& connection) {
   const int descriptor = ::fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) return;
   ::shutdown(descriptor, SHUT_WR);
-  lingering_.push_back({descriptor, now_ms() + limits_.request.count()});
+  lingering_.push_back({descriptor, now_ms() + std::min(limits_.request.count(), kLongestLingering)});
 }
 
 void HttpConnections::enter(HttpConnection& connection, HttpConnection::Phase phase) {

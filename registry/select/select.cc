@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "factory/base/text.h"
 #include "registry/select/dsl_values.h"
@@ -227,8 +228,8 @@ std::string behind_text(const Ranked& winner, const Ranked& other) {
 // The strongest features that made a prediction.
 std::string strongest(const PredictedSpeed& predicted) {
   constexpr std::size_t kShown = 4;
-  const auto end = predicted.reasons.begin() + std::min(predicted.reasons.size(), kShown);
-  return fmt::format("{}", fmt::join(predicted.reasons.begin(), end, "; "));
+  const std::span<const std::string> reasons(predicted.reasons);
+  return fmt::format("{}", fmt::join(reasons.first(std::min(reasons.size(), kShown)), "; "));
 }
 
 void add_prediction(std::vector<std::string>& reasons, const Candidate& winner,

@@ -191,7 +191,7 @@ def compare_rest():
     pathlib.Path("two.json").write_text(json.dumps(two))
     check("scripts with two conditions", "ONLY_THERE" not in job(document("tf_resnet"), "--scripts", "two.json"))
     pathlib.Path("unset.json").write_text(json.dumps([{"data": {"stage": "pre", "raw": "cp {{ nothing }} ."}}]))
-    check("nothing for a variable", "has no value" in job(document("tf_resnet"), "--scripts", "unset.json", status=3))
+    check("nothing for a variable", "unknown variable" in job(document("tf_resnet"), "--scripts", "unset.json", status=3))
     check("a job name with line breaks", "job_name" in job(changed("torque", job_name="a\n#PBS -l x"), status=3))
     code = next(one["opt_dsl_code"] for one in json.loads((SOURCE / "tests/data/dsl/mappings/modak.json").read_text())
                 if one["container_name"] == "ethcscs/mpich:ub1804_cuda101_mpi314_gnugprof")

@@ -60,7 +60,7 @@ refused() { # refused STATUS WORDS ARGUMENT…
 refused 4 "the index has no image 'pytroch'" pytroch
 refused 2 'give --name NAME/VERSION' docker://x/y@sha256:0123
 refused 2 "'../x' is not NAME/VERSION" "$mapping" --name ../x
-refused 2 "'a;id' is no name of a program" "$mapping" --program 'a;id'
+refused 2 "invalid program 'a;id': expected a name or an absolute path" "$mapping" --program 'a;id'
 refused 2 "have the name 'x'" "$mapping" --program /a/x --program /b/x
 refused 2 'runs any program' "$mapping" --program modak-exec
 refused 2 "--bind 'scratch' is no absolute path" "$mapping" --bind scratch

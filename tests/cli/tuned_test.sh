@@ -42,8 +42,7 @@ line='tuned for mlp: OMP_NUM_THREADS=1 OMP_PROC_BIND=close: 1.20 times as fast a
 select_on() { "$KILN" select --state state --host "$@"; }
 for asked in mlp tuned; do
   expect 0 select_on here.json --dsl "$asked.json" --explain
-  holds "$out" "  $line
-"
+  equals "$(tail -n 1 <<<"$out")" "  $line"
   expect 0 select_on here.json --dsl "$asked.json" --json
   equals "$(json '(it["tuned"]["settings"]["OMP_PROC_BIND"], it["tuned"]["gain"]["low"])')" "('close', 1.1)"
 done
@@ -81,8 +80,8 @@ world bits 'tuned["key"] = "b" * 64'
 expect 0 "$KILN" select --state bits --host here.json --dsl mlp.json --explain
 lacks "$out" tuned
 forged() { # forged CHANGE WORDS PLACE
-  rm -rf forged && world forged "$1"
-  expect 3 "$KILN" select --state forged --host here.json --dsl mlp.json
+  rm -rf forged
+  expect 3 world forged "$1" # the index reads a record as it takes it in
   holds "$err" "$2"
   holds "$err" "(at $3)"
 }

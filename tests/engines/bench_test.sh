@@ -46,7 +46,7 @@ refused '{"unit": "ms/step", "samples": [4, -1]}' 'sample 2 is not a positive nu
 refused '{"unit": "ms/step", "samples": [4], "result": {"what": "loss falls", "ok": false}}' 'computed a wrong result'
 tell "$good" '{"unit": "images/s", "samples": [4]}'
 expect 1 bench --rounds 2
-holds "$err" 'kiln cannot compare'
+holds "$err" 'speeds of two units do not compare'
 equals "$(measurements)" 1 # of the image that was measured first
 rm -r .kiln/bench
 
