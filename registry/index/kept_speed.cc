@@ -66,7 +66,7 @@ void Index::keep_speed(const Digest& image_digest, const std::string& text, cons
   mended([&] {
     if (!written.empty()) return;
     const BlobStore& store = state_->writable_store();
-    const std::string image = image_digest.hex();
+    const std::string& image = image_digest.hex();
     IndexChange step(*state_);
     const std::optional<std::int64_t> row = replaced(*state_);
     if (!row) return;
