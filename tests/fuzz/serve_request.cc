@@ -33,9 +33,9 @@ struct Served {
     Index::open(folder.path, Index::Mode::write)
         .import_mappings([](const Index::AddMapping& take) { take(read(kMapping)); }, "2026-11-20T10:00:00Z");
     ServeSettings settings;
-    settings.places.state = folder.path;
-    settings.places.archspec = KILN_ARCHSPEC_JSON;
-    settings.places.targets = folder.path / "targets";
+    settings.paths.state = folder.path;
+    settings.paths.archspec = KILN_ARCHSPEC_JSON;
+    settings.paths.targets = folder.path / "targets";
     settings.tokens = TokenBook::parse(token.line, "tokens");
     service = std::make_unique<Service>(
         std::move(settings),
