@@ -34,7 +34,7 @@ struct BenchedImage {
   std::vector<std::string> names;  // repository:tag of all images that have these bits
   std::vector<Measurement> history;
 };
-// A row for each name and metric: of the runs that count, or where there is none, of `before`.
+// A row for each name and metric: from the runs that count. Without such runs, it is from `before`.
 std::vector<BenchRow> rows_of(const BenchedImage& image, const std::vector<BenchRun>& counting,
                               const SpeedsByName& before);
 

@@ -39,9 +39,10 @@ struct TurnsDone {
   std::vector<Error> errors;     // theirs
 };
 
-// Runs what is not in `begun`. The figures of each round are recorded at its end, so that a kill in the next
-// one loses no round. An image whose workload fails, or measures another unit than before, loses its runs and
-// gets no more turns; any other error is thrown. `requests`: one for each image, without its round.
+// Runs what is not in `begun`. It records the figures of a round at the end of the round, so that a kill
+// loses at most the round that runs. An image whose workload fails, or measures another unit than before,
+// loses its runs and gets no more turns; any other error is thrown. `requests`: one for each image, without
+// its round.
 TurnsDone take_turns(const BenchWork& work, std::vector<BenchRequest>& requests, BegunComparison& begun,
                      const TurnEffects& effects);
 

@@ -47,7 +47,7 @@ std::size_t drop_dead_files(const std::filesystem::path& folder);
 [[noreturn]] void fail_with_errno(int error, const std::string& doing, const std::filesystem::path& path);
 
 // A file of lines which several processes add to: an end without the beginning, or half a line between two,
-// is nowhere. Whoever makes it shorter puts another in its place (DurableFile), with the lock in hand.
+// is nowhere. A process that makes it shorter replaces it (DurableFile), and holds the lock while it does.
 
 // The file, made if need be, locked and the one of that name, for as long as this lives.
 class LineFile {
@@ -76,7 +76,7 @@ class LineFile {
 
 // The umask, for the files and folders that this process makes.
 
-// What goes into an image, or into a container, is the same whoever builds it: 0755 and 0644.
+// Files in an image or a container have the modes 0755 and 0644, whatever the user's umask is.
 inline constexpr unsigned kImageMask = 022;
 
 // Holds for a scope, for all threads.

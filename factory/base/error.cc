@@ -109,7 +109,7 @@ std::string hint_for(int number) {
 
 namespace {
 
-// "nlohmann::detail::type_error": for whoever mends it.
+// Such as "nlohmann::detail::type_error". The developer who mends the fault needs it.
 std::string type_of(const std::exception& exception) {
   const char* name = typeid(exception).name();
   const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(name, nullptr, nullptr, nullptr),

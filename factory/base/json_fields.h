@@ -124,7 +124,7 @@ void read_into(const JsonNode& node, Value& value) {
   } else if constexpr (std::is_same_v<Value, ExitCode>) {
     value = static_cast<ExitCode>(node.integer(0, 255));
   } else if constexpr (std::is_enum_v<Value>) {
-    if (!read_name(node.string(), value)) node.fail("'" + node.string() + "' is none of its words");
+    if (!read_name(node.string(), value)) node.fail("unknown value '" + node.string() + "'");
   } else if constexpr (std::is_same_v<Value, bool>) {
     value = node.boolean();
   } else if constexpr (std::is_same_v<Value, std::string>) {

@@ -88,7 +88,7 @@ bool was_disturbed(const BenchRun& run);
 // A greater number of it is the better one: a rate.
 bool more_is_better(std::string_view unit);
 
-// The number of this key, 0 where there is none. Error(input) for one that is negative or not finite.
+// The number of this key; 0 without the key. Throws Error(input) if it is negative or not finite.
 double not_negative_at(const JsonNode& node, std::string_view key);
 
 Json to_json(const BenchRun& run);

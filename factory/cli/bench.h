@@ -100,7 +100,7 @@ RunFormat run_format(const std::string& file, const std::string& asked);
 // Adds --as.
 void add_run_format(CLI::App& command, std::string& asked);
 
-// Writes the kept runs that `wanted` takes. Throws Error(no_match) when there is none.
+// Writes the kept runs for which `wanted` returns true. Throws Error(no_match) if it returns true for none.
 void export_runs(const std::string& file, const std::string& format,
                  const std::function<bool(const BenchRun&)>& wanted, Invocation& invocation);
 

@@ -17,7 +17,7 @@ namespace kiln {
 // neither names one.
 std::string registry_to_collect(const std::string& asked, const Invocation& invocation);
 
-// That there may be something, for whoever did not ask for it: "" where there is not, or the site has no
+// A hint for a user who did not ask for the registry's garbage. "" if there cannot be any, or the site has no
 // registry.
 std::string registry_hint(const Roots& roots, const Invocation& invocation);
 

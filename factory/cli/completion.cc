@@ -20,7 +20,7 @@ namespace {
 
 struct Completion {
   const char* paths = "none";  // or files, folders: the shell completes these itself
-  std::vector<std::pair<std::string, std::string>> words;  // word, description ("" where there is none)
+  std::vector<std::pair<std::string, std::string>> words;  // word, description or ""
 };
 
 // Values that depend on files. `label` is the option's (CELL, IMAGE, WORKLOAD), `given` the options

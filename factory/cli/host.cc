@@ -60,8 +60,8 @@ HostRecord measure_now(const HostMeasuring& asked, const HostDescription& host, 
 }
 
 // What the state folder knows of `host`; measured before that in the first of the chosen images that is
-// built, when asked for and not known. What it does is noted on stderr. nullopt: nobody has measured. Throws
-// Error(no_match) when none of the images is built, and as measure_host().
+// built, when asked for and not known. It prints its progress on stderr. nullopt: the host is not measured.
+// Throws Error(no_match) when none of the images is built, and as measure_host().
 std::optional<HostRecord> host_rates(const HostMeasuring& asked, const HostDescription& host,
                                      Invocation& invocation) {
   std::optional<HostRecord> known = known_host(invocation.state(), invocation.files, host);

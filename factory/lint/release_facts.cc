@@ -9,6 +9,7 @@
 #include "factory/base/json.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
+#include "factory/lint/finding.h"
 
 namespace kiln::lint {
 namespace {

@@ -41,7 +41,7 @@ enum class NightState {
 };
 std::string_view name_of(NightState state);
 
-// Sets the value by its name; false for a word that is none, and nothing is set.
+// Sets the value by its name. Returns false and sets nothing if the name is unknown.
 bool read_name(std::string_view name, Verdict& verdict);
 bool read_name(std::string_view name, Actor& actor);
 bool read_name(std::string_view name, NightState& state);

@@ -8,7 +8,8 @@ import boosted_trees
 
 class Settings:
     framework = os.environ["KILN_NAME"]
-    compilers, ranks, data, steps, threads = [], 1, "", boosted_trees.STEPS, min(4, os.cpu_count())
+    compilers, ranks, data, batch, workers = [], 1, "", 0, 0
+    steps, threads = boosted_trees.STEPS, min(4, os.cpu_count())
 
 
 try:

@@ -9,6 +9,7 @@
 #include "registry/index/index.h"
 #include "registry/index/index_mended.h"
 #include "registry/index/index_reading.h"
+#include "registry/index/next_snapshot.h"
 
 namespace kiln {
 

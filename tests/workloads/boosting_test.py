@@ -61,6 +61,19 @@ def run(**environment):
 
 
 class Boosting(unittest.TestCase):
+    def test_the_smoke_test_of_an_image_is_a_run(self):
+        program = ("import sys, types, boosted_trees, boosting_test; boosted_trees.ROWS, boosted_trees.HELD_OUT, boosted_trees.STEPS = 4000, 1000, 20; "
+                   "import boost; boost.STEPS['reference'] = 'boosting_test'; import boosting_smoke")
+        shared = os.path.join(HERE, "..", "..", "recipes", "shared")
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([shared, os.path.join(shared, "workload"), HERE]),
+                           PYTHONDONTWRITEBYTECODE="1", KILN_NAME="reference", KILN_VERSION="1.0")
+        done = subprocess.run([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertRegex(done.stdout, r"^reference 1\.0, error \d\.\d{4} on rows that were held out\n$")
+        environment["KILN_VERSION"] = "2.0"
+        done = subprocess.run([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        self.assertEqual((1, "this is reference 1.0, not 2.0\n"), (done.returncode, done.stderr))
+
     def test_rounds_are_timed_and_learn(self):
         status, output, errors = run()
         self.assertEqual((0, ""), (status, errors))
@@ -84,6 +97,8 @@ class Boosting(unittest.TestCase):
         self.refused("no gradient boosting with the framework 'jax'; there are: lightgbm, reference, xgboost", KILN_FRAMEWORK_NAME="jax")
         self.refused("synthetic rows in one process", KILN_BENCH_DATA="/")
         self.refused("synthetic rows in one process", KILN_BENCH_RANKS="2")
+        self.refused("synthetic rows in one process", KILN_BENCH_BATCH="8")
+        self.refused("synthetic rows in one process", KILN_BENCH_WORKERS="1")
 
     def test_the_rows_are_the_same_everywhere(self):
         (rows, targets), (others, right) = boosted_trees.data()

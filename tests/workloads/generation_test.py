@@ -104,6 +104,8 @@ class Measurement(unittest.TestCase):
     def test_what_it_cannot_do(self):
         self.refused("no language model with the framework 'jax'; there are: llama-cpp-python, pytorch", KILN_FRAMEWORK_NAME="jax")
         self.refused("this workload has synthetic input only: leave KILN_BENCH_DATA unset", KILN_BENCH_DATA="/")
+        self.refused("this workload reads one text", KILN_BENCH_BATCH="8")
+        self.refused("this workload reads one text", KILN_BENCH_WORKERS="1")
 
     def test_an_image_without_the_library(self):
         self.refused("the image has no (torch|transformers|safetensors), which this workload needs", KILN_FRAMEWORK_NAME="pytorch")

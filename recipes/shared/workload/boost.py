@@ -16,8 +16,8 @@ def measure(settings):
     name = STEPS.get(settings.framework)
     if name is None:
         raise Wrong("no gradient boosting with the framework %r; there are: %s" % (settings.framework, ", ".join(sorted(STEPS))))
-    if settings.data or settings.ranks > 1 or settings.compilers:
-        raise Wrong("this workload learns synthetic rows in one process, without a graph compiler")
+    if settings.data or settings.batch or settings.workers or settings.ranks > 1 or settings.compilers:
+        raise Wrong("this workload learns all of its synthetic rows in one process, without a graph compiler")
     module = importlib.import_module(name)
     (rows, targets), (others, right) = boosted_trees.data()
     booster = module.Booster(rows, targets, settings.threads)

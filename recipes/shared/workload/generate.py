@@ -24,6 +24,8 @@ def measure(settings, model, prompt, answer):
         raise Wrong("no language model with the framework %r; there are: %s" % (settings.framework, ", ".join(sorted(STEPS))))
     if settings.data:
         raise Wrong("this workload has synthetic input only: leave KILN_BENCH_DATA unset")
+    if settings.batch or settings.workers:
+        raise Wrong("this workload reads one text, without a data loader: leave KILN_BENCH_BATCH and KILN_BENCH_WORKERS unset")
     try:
         module = importlib.import_module(name)
     except ImportError as missing:
