@@ -62,13 +62,15 @@ Question read_question(const JsonDocument& document, const GraphCompilers& compi
   return question;
 }
 
-Answer ask(const Index* index, const Question& question, bool explained, const Microarchitectures& cpus) {
+Answer ask(const Index* index, const Question& question, bool explained, const Microarchitectures& cpus,
+           const FindBest& find_best) {
   const ImageQuery& query = question.reading.query;
   const Host& host = question.host.host;
   Answer answer;
   const Predictions predictions = index == nullptr ? Predictions{} : predictions_for(*index, question);
   if (index != nullptr && !predictions.of && !explained && !question.terms.snapshot) {
-    if (auto best = best_image(*index, query, host, cpus)) {
+    auto best = find_best ? find_best(*index, query, host) : best_image(*index, query, host, cpus);
+    if (best) {
       answer.entries.push_back(*std::move(best));
       answer.selection.winner = Candidate{&answer.entries.back(), "", 0, nullptr, false, false};
       return answer;

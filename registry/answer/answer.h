@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -54,10 +55,15 @@ struct Answer {
   Answer& operator=(Answer&&) = default;
 };
 
+// As best_image() of the current snapshot.
+using FindBest =
+    std::function<std::optional<IndexEntry>(const Index& index, const ImageQuery& query, const Host& host)>;
+
 // Reasons take reading all images of the application: for who asks for them (`explained`), and for a miss.
 // Images of other applications never qualify: how many there are is all that is read of them. `index`:
-// nullptr = there is none.
-Answer ask(const Index* index, const Question& question, bool explained, const Microarchitectures& cpus);
+// nullptr = there is none. `find_best`: nullptr = by the rows of the index.
+Answer ask(const Index* index, const Question& question, bool explained, const Microarchitectures& cpus,
+           const FindBest& find_best = {});
 
 // The answer as `kiln select --json` has it, without `answer` and what matrices add. `limit`: no more than so
 // many others of a kind; 0: all.

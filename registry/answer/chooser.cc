@@ -1,7 +1,5 @@
 #include "registry/answer/chooser.h"
 
-#include <sys/stat.h>
-
 #include <nlohmann/json.hpp>
 
 #include "factory/base/error.h"
@@ -29,14 +27,8 @@ ImageChooser::ImageChooser(ChooserPaths paths)
     : paths_(std::move(paths)),
       cpus_(read_cpus(files_, paths_.archspec)),
       recipe_compilers_{recipe_names(files_, paths_.recipes, Kind::compiler),
-                        stock_compilers(files_, paths_.recipes)} {}
-
-IndexIdentity identity_of_index(const fs::path& state) {
-  struct stat found {};
-  if (::stat((state / "index.db").c_str(), &found) != 0) return {};
-  return {found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size),
-          found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
-}
+                        stock_compilers(files_, paths_.recipes)},
+      resident_(cpus_) {}
 
 std::optional<ImageChooser::OpenIndex> ImageChooser::reuse_idle(const IndexIdentity& file) {
   const std::lock_guard held(lock_);
@@ -75,7 +67,8 @@ QuestionHost ImageChooser::host_of(const ChooserQuestion& question, const ImageQ
   return named_host(question.host, {"host", 0, 0, ""}, book);
 }
 
-void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, ChooserReply& reply) const {
+void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, const IndexIdentity& file,
+                          ChooserReply& reply) {
   const JsonDocument document = JsonDocument::parse(std::string(asked.document), asked.name);
   Question question = read_question(document, compilers(index, asked.terms.snapshot), asked.terms,
                                     written_numbers(asked.document));
@@ -84,7 +77,10 @@ void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, Choo
   if (!question.host.note.empty()) reply.notes.push_back(question.host.note);
   if (index == nullptr) Index::open(paths_.state, Index::Mode::read);  // throws, in its words
   if (index != nullptr) reply.snapshot = question.terms.snapshot.value_or(index->current());
-  const Answer answer = ask(index, question, asked.explained, cpus_);
+  const Answer answer = ask(index, question, asked.explained, cpus_,
+                            [&](const Index& open, const ImageQuery& query, const Host& host) {
+                              return resident_.best(open, file, query, host);
+                            });
   reply.demand = demand_of(question, answer.selection, cpus_, "");
   reply.answer = to_json(answer, question, asked.limit);
   reply.text = asked.explained ? explanation(answer, asked.limit) : "";
@@ -104,8 +100,9 @@ void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, Choo
 ChooserReply ImageChooser::choose(const ChooserQuestion& question) {
   ChooserReply reply;
   try {
-    if (!with_index([&](const Index& index) { answer(question, &index, reply); }))
-      answer(question, nullptr, reply);
+    const IndexIdentity file = identity();
+    if (!with_index([&](const Index& index) { answer(question, &index, file, reply); }))
+      answer(question, nullptr, file, reply);
   } catch (const std::exception& exception) {
     reply.error = unexpected_error(exception);
   }

@@ -15,6 +15,7 @@
 #include "factory/base/effects.h"
 #include "factory/cpu/microarchitecture.h"
 #include "registry/answer/answer.h"
+#include "registry/answer/resident_snapshot.h"
 #include "registry/select/demand.h"
 #include "registry/select/tuned_setting.h"
 
@@ -55,17 +56,6 @@ struct ChooserReply {
   TunedChoice tuned{};                 // of that image
 };
 
-// What tells one state of the index's file from another without reading it: a new snapshot changes it. It is
-// not opened for that: closing a second descriptor of a file drops the locks that SQLite has on it (POSIX).
-struct IndexIdentity {
-  std::uint64_t device = 0, inode = 0, size = 0;
-  std::int64_t changed_ns = 0;
-  auto operator<=>(const IndexIdentity&) const = default;
-};
-
-// All 0 when there is no index.
-IndexIdentity identity_of_index(const std::filesystem::path& state);
-
 // Threads may ask at once. A new snapshot, and an index that was made again, is seen by the next question.
 class ImageChooser {
  public:
@@ -87,13 +77,15 @@ class ImageChooser {
   };
   GraphCompilers compilers(const Index* index, std::optional<std::int64_t> snapshot) const;
   QuestionHost host_of(const ChooserQuestion& question, const ImageQuery& query) const;
-  void answer(const ChooserQuestion& question, const Index* index, ChooserReply& reply) const;
+  void answer(const ChooserQuestion& question, const Index* index, const IndexIdentity& file,
+              ChooserReply& reply);
   std::optional<OpenIndex> reuse_idle(const IndexIdentity& file);
 
   ChooserPaths paths_;
   RealFileSystem files_;
   Microarchitectures cpus_;
   GraphCompilers recipe_compilers_;
+  ResidentSnapshot resident_;
   std::mutex lock_;              // of idle_
   std::vector<OpenIndex> idle_;  // SQLite's connections are one thread's at a time
 };

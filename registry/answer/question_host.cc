@@ -8,7 +8,7 @@
 #include "factory/recipe/target.h"
 #include "factory/record/gpu_code.h"
 #include "factory/record/host_description.h"
-#include "registry/select/judge.h"
+#include "registry/select/query_clauses.h"
 
 namespace kiln {
 namespace {

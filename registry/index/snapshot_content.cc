@@ -75,6 +75,10 @@ JsonDocument parse_own(const std::string& text, const std::string& file) {
   return JsonDocument::parse(text, file, limits);
 }
 
+TagName tag_name_of(const ImageRecord& image) {
+  return {image.repository, image.external() ? image.code : image.tag};
+}
+
 std::string words_text(const std::vector<std::string>& words) {
   if (words.empty()) return "";
   if (!std::all_of(words.begin(), words.end(), is_plain)) return Json(words).dump();

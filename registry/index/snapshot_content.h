@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "factory/base/json.h"
+#include "factory/record/image_record.h"
 
 namespace kiln {
 
@@ -47,6 +48,8 @@ struct Tagged {
 };
 
 using TagName = std::pair<std::string, std::string>;  // repository, tag
+// Of a mapping its repository and its code.
+TagName tag_name_of(const ImageRecord& image);
 using TagMap = std::map<TagName, Tagged>;
 
 struct TagChange {

@@ -8,7 +8,7 @@
 
 #include "factory/base/text.h"
 #include "registry/index/image_profiles.h"
-#include "registry/select/judge.h"
+#include "registry/select/query_clauses.h"
 #include "registry/select/ranking.h"
 
 namespace kiln {
@@ -279,7 +279,7 @@ class BestImage {
   const ImageQuery& query_;
   const Host& host_;
   std::optional<KnownHost> known_;
-  Judge judge_;
+  QueryClauses judge_;
   Ranker ranker_;
   bool by_version_;  // the application's
   std::map<std::string, bool> builds_, compilers_, versions_;

@@ -40,10 +40,20 @@ struct DslWords {
                              "defer_job",
                              "node_exclusive"};
   const Words target = {"name", "job_scheduler_type", "queue_type", "host"};
-  const Words application = {
-      "app_tag",        "app_type", "executable",         "arguments",          "container_runtime",
-      "mpi_ranks",      "threads",  "minimal_efficiency", "storage_class_pref", "pre-execution",
-      "post-execution", "build",    "checkpoint"};
+  const Words application = {"app_tag",
+                             "app_type",
+                             "executable",
+                             "arguments",
+                             "container_runtime",
+                             "mpi_ranks",
+                             "threads",
+                             "minimal_efficiency",
+                             "storage_class_pref",
+                             "pre-execution",
+                             "post-execution",
+                             "build",
+                             "checkpoint",
+                             "derive"};
   const Words application_build = {"src", "build_command", "build_parallelism"};
   const Words optimisation = {"enable_opt_build", "enable_autotuning", "app_type", "opt_build",
                               "autotuning",       "workload",          "format"};

@@ -9,7 +9,7 @@
 #include "factory/base/text.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
-#include "registry/select/judge.h"
+#include "registry/select/query_clauses.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 #include "factory/base/text.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/gain.h"
-#include "registry/select/judge.h"
+#include "registry/select/query_clauses.h"
 #include "registry/select/ranking.h"
 #include "registry/select/tuned_setting.h"
 
@@ -328,9 +328,9 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   std::vector<Candidate> qualifying;
   std::vector<Candidate> failing;
   const std::optional<KnownHost> known = known_host(host.description, host.known, cpus);
-  const Judge judge(query, known, cpus);
+  const QueryClauses judge(query, known, cpus);
   for (const auto& entry : entries) {
-    Judgement judgement = judge(entry.image);
+    ClausesMet judgement = judge(entry.image);
     const bool holds = judgement.failed.empty();
     if (holds && !entry.retired.empty()) judgement.failed = "retired: " + entry.retired;
     if (judgement.failed.empty() && entry.failing && !query.allow_failing) judgement.failed = kFailingNow;

@@ -74,7 +74,7 @@ SnapshotTable::SnapshotTable(const std::vector<IndexEntry>& entries) {
   for (const std::uint32_t number : order) {
     const IndexEntry& entry = entries[number];
     const auto image = static_cast<std::uint32_t>(images_.size());
-    images_.push_back({entry.image.name(), entry.image.code, entry.image.manifest});
+    images_.push_back({tag_name_of(entry.image), entry.image.manifest});
     Row row{hosts.number(host_profile(entry.image)),
             image,
             kNone,
@@ -149,7 +149,7 @@ TableSelector::TableSelector(const SnapshotTable& table, Host host, const Microa
     doubts_.push_back(ranker.doubt(choice.part, choice.part.tests));
 }
 
-const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, const Judge& judge) {
+const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, const QueryClauses& judge) {
   constexpr std::size_t kMost = 256;  // questions that ask something else of the place
   std::string words = query.opt_build.value_or(false) ? "1" : "0";
   for (const std::string* word : {&query.cpu_type, &query.acc_type, &query.cpu, &query.gpu, &query.format})
@@ -181,7 +181,7 @@ const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, 
   return fits_.emplace(std::move(words), std::move(fits)).first->second;
 }
 
-void TableSelector::contend(const ImageQuery& query, const Judge& judge, const HostFits& fits) {
+void TableSelector::contend(const ImageQuery& query, const QueryClauses& judge, const HostFits& fits) {
   contenders_.clear();
   auto application = table_->applications_.find(lower_case(query.application));
   if (application == table_->applications_.end()) return;
@@ -226,7 +226,7 @@ std::map<const SnapshotTable::Row*, Speed> TableSelector::speeds(const ImageQuer
 }
 
 const SnapshotTable::Image* TableSelector::best(const ImageQuery& query) {
-  const Judge judge(query, known_, *cpus_);
+  const QueryClauses judge(query, known_, *cpus_);
   const HostFits& fits = fits_for(query, judge);
   contend(query, judge, fits);
   if (contenders_.empty()) return nullptr;

@@ -10,8 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "registry/index/snapshot_content.h"
 #include "registry/select/host_clauses.h"
-#include "registry/select/judge.h"
+#include "registry/select/query_clauses.h"
 #include "registry/select/ranking.h"
 
 namespace kiln {
@@ -19,8 +20,7 @@ namespace kiln {
 class SnapshotTable {
  public:
   struct Image {
-    std::string name;  // ImageRecord::name()
-    std::string code;
+    TagName tag;
     Digest manifest;
   };
 
@@ -81,8 +81,8 @@ class TableSelector {
   };
 
   // The same for all questions that ask the same of the host.
-  const HostFits& fits_for(const ImageQuery& query, const Judge& judge);
-  void contend(const ImageQuery& query, const Judge& judge, const HostFits& fits);
+  const HostFits& fits_for(const ImageQuery& query, const QueryClauses& judge);
+  void contend(const ImageQuery& query, const QueryClauses& judge, const HostFits& fits);
   std::map<const SnapshotTable::Row*, Speed> speeds(const ImageQuery& query) const;
 
   const SnapshotTable* table_;

@@ -1,4 +1,4 @@
-#include "registry/select/judge.h"
+#include "registry/select/query_clauses.h"
 #include "select/select_samples.h"
 
 namespace kiln {

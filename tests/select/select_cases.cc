@@ -65,8 +65,8 @@ class WorldIndex {
       std::int64_t number = 0;
       for (const Measurement& measurement : entry.measurements)
         writer.put_measurement(id, ++number, to_json(measurement).dump());
-      TagName name(image.repository, image.external() ? image.code : image.tag);
-      changes.push_back({name, std::nullopt, Tagged{id, entry.stale, entry.failing, entry.retired, {}}});
+      changes.push_back(
+          {tag_name_of(image), std::nullopt, Tagged{id, entry.stale, entry.failing, entry.retired, {}}});
     }
     SnapshotSidecar head;
     head.number = 1;
@@ -99,10 +99,9 @@ Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, con
   Json json = {{"answer", ""}, {"code", ""}, {"digest", ""}, {"error", ""}};
   const SnapshotTable::Image* found = TableSelector(table, host, cpus).best(reading.query);
   if ((found != nullptr) != selection.winner.has_value() ||
-      (found != nullptr && (found->name != selection.winner->entry->image.name() ||
-                            found->code != selection.winner->entry->image.code ||
+      (found != nullptr && (found->tag != tag_name_of(selection.winner->entry->image) ||
                             found->manifest != selection.winner->entry->image.manifest)))
-    throw Error(ExitCode::store, "the table answers " + (found != nullptr ? found->name : "nothing"));
+    throw Error(ExitCode::store, "the table answers " + (found != nullptr ? found->tag.second : "nothing"));
   if (index) {
     const auto best = index->best(reading.query, host, cpus);
     if (best.has_value() != selection.winner.has_value() ||

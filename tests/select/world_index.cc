@@ -34,10 +34,6 @@ WorldRow row_from_json(const JsonNode& node) {
   return row;
 }
 
-TagName name_of(const ImageRecord& image) {
-  return {image.repository, image.external() ? image.code : image.tag};
-}
-
 bool fits_an_index(const std::vector<WorldRow>& rows) {
   std::set<std::string> names, identities;
   for (const WorldRow& row : rows) {
@@ -58,7 +54,7 @@ void write_index(const std::filesystem::path& folder, const std::vector<WorldRow
     writer.put_image(row.image, to_json(row.image).dump());
     std::int64_t number = 0;
     for (const std::string& speed : row.speeds) writer.put_measurement(row.tagged.image, ++number, speed);
-    changes.push_back({name_of(row.image), std::nullopt, row.tagged});
+    changes.push_back({tag_name_of(row.image), std::nullopt, row.tagged});
   }
   SnapshotSidecar head;
   head.number = 1;

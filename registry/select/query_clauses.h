@@ -17,22 +17,22 @@ namespace kiln {
 // What a clause of the question looks at.
 enum class QueryPart { host, application, version, build, compilers, method, contents };
 
-struct Judgement {
+struct ClausesMet {
   int met = 0;                // clauses that held before the first that did not
   std::string failed;         // that one as a sentence, "" when all hold
   bool host_refuses = false;  // that one is about the host
   bool alone = false;         // no other fails
 };
 
-struct JudgedImage;
+struct ImageInQuestion;
 
 // One query against many images: what depends on the host and the query alone is found once. The arguments
 // must outlive it.
-class Judge {
+class QueryClauses {
  public:
   // Throws Error(input) when the query names a microarchitecture that archspec does not know.
-  Judge(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus);
-  Judgement operator()(const ImageRecord& image) const;
+  QueryClauses(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus);
+  ClausesMet operator()(const ImageRecord& image) const;
   // The same, of a part of a record (image_profiles.h), without the words: the question's clauses about one
   // thing; and all clauses about where an image runs, those of the host among them.
   bool suits(QueryPart about, const ImageRecord& part) const;
@@ -41,10 +41,10 @@ class Judge {
   bool chooses(const ImageRecord& choice) const;
 
  private:
-  JudgedImage judged(const ImageRecord& image) const;
-  std::string host_clauses(const JudgedImage& image, int& met) const;
-  bool fails_several(const JudgedImage& image) const;
-  Judgement first_failed(const JudgedImage& image) const;
+  ImageInQuestion judged(const ImageRecord& image) const;
+  std::string host_clauses(const ImageInQuestion& image, int& met) const;
+  bool fails_several(const ImageInQuestion& image) const;
+  ClausesMet first_failed(const ImageInQuestion& image) const;
 
   const ImageQuery* query_;
   const Microarchitectures* cpus_;

@@ -1,4 +1,4 @@
-#include "registry/select/judge.h"
+#include "registry/select/query_clauses.h"
 
 #include "select/select_samples.h"
 
@@ -17,7 +17,7 @@ using testing::with;
 // The sentence with which the one image is refused; "" when it qualifies.
 std::string refusal(const ImageQuery& asked, const IndexEntry& entry, const Host& where = {}) {
   const auto known = known_host(where.description, where.known, archspec());
-  return Judge(asked, known, archspec())(entry.image).failed;
+  return QueryClauses(asked, known, archspec())(entry.image).failed;
 }
 
 TEST(Clauses, FamilyOfTheProcessor) {

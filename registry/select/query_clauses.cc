@@ -1,4 +1,4 @@
-#include "registry/select/judge.h"
+#include "registry/select/query_clauses.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-struct JudgedImage {
+struct ImageInQuestion {
   const ImageQuery& query;
   const ImageRecord& image;
   const Microarchitecture* target;  // of the image, nullptr: none
@@ -35,7 +35,7 @@ std::string vendor_refusal(const ImageRecord& image, const std::string& vendor, 
   return fmt::format("{}; needs a processor of {}", asks, needed);
 }
 
-std::string asked_family_clause(const JudgedImage& c) {
+std::string asked_family_clause(const ImageInQuestion& c) {
   if (c.image.cpu.empty()) return "";
   if (c.target == nullptr) return fmt::format("built for {}, which archspec does not know", c.image.cpu);
   const std::string asked = family_of_type(c.query.cpu_type);
@@ -51,7 +51,7 @@ std::string asked_family_clause(const JudgedImage& c) {
   return vendor_refusal(c.image, kAmdCpus, "asks for amd");
 }
 
-std::string accelerator_clause(const JudgedImage& c) {
+std::string accelerator_clause(const ImageInQuestion& c) {
   const auto& built = c.image.accelerators;
   // Without an optimised build the target is not looked at: a project's own GPU wheel is its stock image.
   const bool any_will_do = !c.wants_optimised() && c.query.acc_type.empty();
@@ -62,7 +62,7 @@ std::string accelerator_clause(const JudgedImage& c) {
   return "";
 }
 
-std::string application_clause(const JudgedImage& c) {
+std::string application_clause(const ImageInQuestion& c) {
   if (lower_case(c.image.application) == lower_case(c.query.application)) return "";
   return fmt::format("asks for {}; this is {}", c.query.application, c.image.application);
 }
@@ -77,7 +77,7 @@ const ComponentRecord* component_named(const ImageRecord& image, const std::stri
 constexpr std::array kVersionedChoices = {"library", "compiler"};
 
 // What the document's version stands beside: a library or compiler of the application, if the image has it.
-const ComponentRecord* versioned_component(const JudgedImage& c) {
+const ComponentRecord* versioned_component(const ImageInQuestion& c) {
   for (const char* choice : kVersionedChoices) {
     auto named = c.query.selectors.find(choice);
     if (named == c.query.selectors.end()) continue;
@@ -87,7 +87,7 @@ const ComponentRecord* versioned_component(const JudgedImage& c) {
   return nullptr;
 }
 
-std::string version_clause(const JudgedImage& c) {
+std::string version_clause(const ImageInQuestion& c) {
   if (c.query.version.is_any()) return "";
   const ComponentRecord* component = versioned_component(c);
   const bool of_library = component != nullptr;
@@ -101,7 +101,7 @@ std::string version_clause(const JudgedImage& c) {
 
 // Asked for an optimised build, a stock image of ours may still answer: measured speed decides between them.
 // A mapping is what its author says it is.
-std::string build_clause(const JudgedImage& c) {
+std::string build_clause(const ImageInQuestion& c) {
   if (!c.wants_optimised())
     for (const ComponentRecord& component : c.image.components)
       if (component.kind == "runtime")
@@ -113,7 +113,7 @@ std::string build_clause(const JudgedImage& c) {
   return "";
 }
 
-std::string compiler_clause(const JudgedImage& c) {
+std::string compiler_clause(const ImageInQuestion& c) {
   const std::vector<std::string> compilers = graph_compilers_of(c.image);
   for (const std::string& name : compilers) {
     auto asked = c.query.compilers.find(name);
@@ -129,7 +129,7 @@ std::string compiler_clause(const JudgedImage& c) {
   return "";
 }
 
-std::string method_clause(const JudgedImage& c) {
+std::string method_clause(const ImageInQuestion& c) {
   if (c.query.method.empty() || c.query.method == c.image.method) return "";
   return fmt::format("asks for method {}; this is made by {}", c.query.method,
                      c.image.method.empty() ? "an unknown one" : c.image.method);
@@ -160,7 +160,7 @@ bool component_answers(const ImageRecord& image, const std::string& choice, cons
          });
 }
 
-std::string selector_clause(const JudgedImage& c) {
+std::string selector_clause(const ImageInQuestion& c) {
   for (const auto& [choice, value] : c.query.selectors) {
     auto mapped = c.image.selectors.find(choice);
     if (mapped != c.image.selectors.end()) {
@@ -179,7 +179,7 @@ std::string selector_clause(const JudgedImage& c) {
   return "";
 }
 
-std::string asked_target_clause(const JudgedImage& c) {
+std::string asked_target_clause(const ImageInQuestion& c) {
   if (c.asked_cpu != nullptr && c.target != nullptr && !c.asked_cpu->runs(*c.target))
     return fmt::format("asks for a target that {} runs; built for {}", c.query.cpu, c.image.cpu);
   if (c.asked_cpu != nullptr)
@@ -195,13 +195,13 @@ std::string asked_target_clause(const JudgedImage& c) {
 }
 
 // A runtime of SIF files pulls what an external reference names; of our own images it needs the file.
-std::string format_clause(const JudgedImage& c) {
+std::string format_clause(const ImageInQuestion& c) {
   if (c.query.format != "sif" || c.image.external() || c.image.attachment("sif") != nullptr) return "";
   return "asks for a SIF; this image was packaged without";
 }
 
 struct Clause {
-  std::string (*failed)(const JudgedImage& c);
+  std::string (*failed)(const ImageInQuestion& c);
   QueryPart about;
 };
 
@@ -236,7 +236,8 @@ std::string family_of_type(const std::string& cpu_type) {
   return cpu_type == "power" ? "ppc64le" : "";
 }
 
-Judge::Judge(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus)
+QueryClauses::QueryClauses(const ImageQuery& query, const std::optional<KnownHost>& host,
+                           const Microarchitectures& cpus)
     : query_(&query), cpus_(&cpus), host_(host ? &*host : nullptr) {
   asked_.cpu = query.cpu;
   if (query.cpu.empty()) return;
@@ -246,17 +247,17 @@ Judge::Judge(const ImageQuery& query, const std::optional<KnownHost>& host, cons
   asked_cpu_.emplace(asked_, cpus);
 }
 
-JudgedImage Judge::judged(const ImageRecord& image) const {
+ImageInQuestion QueryClauses::judged(const ImageRecord& image) const {
   return {*query_, image, cpus_->find(image.cpu), host_, asked_cpu_ ? &*asked_cpu_ : nullptr};
 }
 
 // Those about the host; `met` is raised by each that holds.
-std::string Judge::host_clauses(const JudgedImage& c, int& met) const {
+std::string QueryClauses::host_clauses(const ImageInQuestion& c, int& met) const {
   return host_ != nullptr ? host_refusal({c.image, c.target, *host_, query_->acc_type}, met)
                           : nowhere_refusal(c.image);
 }
 
-bool Judge::fails_several(const JudgedImage& c) const {
+bool QueryClauses::fails_several(const ImageInQuestion& c) const {
   int failed = asked_family_clause(c).empty() ? 0 : 1;
   if (host_ != nullptr)
     failed += host_refusals({c.image, c.target, *host_, query_->acc_type}, 2 - failed);
@@ -269,15 +270,15 @@ bool Judge::fails_several(const JudgedImage& c) const {
   return failed > 1;
 }
 
-Judgement Judge::operator()(const ImageRecord& image) const {
-  const JudgedImage c = judged(image);
-  Judgement judgement = first_failed(c);
+ClausesMet QueryClauses::operator()(const ImageRecord& image) const {
+  const ImageInQuestion c = judged(image);
+  ClausesMet judgement = first_failed(c);
   judgement.alone = !judgement.failed.empty() && !fails_several(c);
   return judgement;
 }
 
-Judgement Judge::first_failed(const JudgedImage& c) const {
-  Judgement judgement{0, asked_family_clause(c), false, false};
+ClausesMet QueryClauses::first_failed(const ImageInQuestion& c) const {
+  ClausesMet judgement{0, asked_family_clause(c), false, false};
   if (!judgement.failed.empty()) return judgement;
   judgement.failed = host_clauses(c, judgement.met);
   judgement.host_refuses = host_ != nullptr && !judgement.failed.empty();
@@ -291,22 +292,22 @@ Judgement Judge::first_failed(const JudgedImage& c) const {
   return judgement;
 }
 
-bool Judge::suits(QueryPart about, const ImageRecord& part) const {
-  const JudgedImage c = judged(part);
+bool QueryClauses::suits(QueryPart about, const ImageRecord& part) const {
+  const ImageInQuestion c = judged(part);
   return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(),
                      [&](const Clause& clause) { return clause.about != about || clause.failed(c).empty(); });
 }
 
-bool Judge::chooses(const ImageRecord& choice) const {
-  const JudgedImage c = judged(choice);
+bool QueryClauses::chooses(const ImageRecord& choice) const {
+  const ImageInQuestion c = judged(choice);
   return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(), [&](const Clause& clause) {
     return clause.about == QueryPart::host || clause.about == QueryPart::application ||
            clause.failed(c).empty();
   });
 }
 
-bool Judge::runs(const ImageRecord& host) const {
-  const JudgedImage c = judged(host);
+bool QueryClauses::runs(const ImageRecord& host) const {
+  const ImageInQuestion c = judged(host);
   int met = 0;
   return asked_family_clause(c).empty() && host_clauses(c, met).empty() && suits(QueryPart::host, host);
 }
