@@ -65,7 +65,7 @@ void in_parallel(std::size_t count, std::size_t threads, const std::function<voi
   calls.rethrow();
 }
 
-void run_concurrently(const std::function<void()>& aside, const std::function<void()>& here) {
+void run_both(const std::function<void()>& aside, const std::function<void()>& here) {
   std::future<void> other = std::async(std::launch::async, aside);  // its destructor waits
   here();
   other.get();

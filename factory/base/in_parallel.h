@@ -13,6 +13,6 @@ void in_parallel(std::size_t count, std::size_t threads, const std::function<voi
 
 // Calls `aside` on a thread of its own and `here` on this one; returns when both have ended. Throws what
 // `here` threw, else what `aside` did.
-void run_concurrently(const std::function<void()>& aside, const std::function<void()>& here);
+void run_both(const std::function<void()>& aside, const std::function<void()>& here);
 
 }  // namespace kiln

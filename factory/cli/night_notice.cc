@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/base/secret_redactor.h"
+#include "factory/base/secret_mask.h"
 #include "factory/base/text.h"
 #include "factory/cli/night_work.h"
 #include "factory/distribution/http.h"
@@ -37,8 +37,8 @@ void post(const Json& notice, const std::string& url, Invocation& invocation) {
   try {
     answer = open_http({invocation.environment, kPatience})->send(request);
   } catch (const HttpFailure& failure) {
-    SecretRedactor hidden({url});
-    const std::string what = hidden.redacted(failure.message());
+    SecretMask hidden({url});
+    const std::string what = hidden.masked(failure.message());
     throw Error(ExitCode::network, "the webhook: " + what + hidden.finish());
   }
   if (answer.status < 200 || answer.status > 299)

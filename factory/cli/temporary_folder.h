@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "factory/base/effects.h"
-#include "factory/base/temporary_files.h"
+#include "factory/base/locked_temporary.h"
 
 namespace kiln {
 
@@ -33,7 +33,7 @@ class TemporaryFolder {
   const fs::path& path() const { return made_.path; }
 
  private:
-  Temporary made_;
+  LockedTemporary made_;
 };
 
 }  // namespace kiln

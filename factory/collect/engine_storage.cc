@@ -9,7 +9,7 @@
 #include "factory/base/text.h"
 #include "factory/collect/garbage.h"
 #include "factory/engine/engine_session.h"
-#include "factory/engine/layer_cache.h"
+#include "factory/engine/layer_folders.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {
@@ -131,7 +131,7 @@ void add_folders(const fs::path& store, const std::set<std::string>& steps, cons
   };
   for (const std::string& name : files.list(store / "containers"))
     add(store / "containers" / name, "its step is dead");
-  for (const std::string& name : LayerCache::strangers(store / "layers", steps, files))
+  for (const std::string& name : LayerFolders::strangers(store / "layers", steps, files))
     add(store / "layers" / name, "its step is not there any more");
 }
 

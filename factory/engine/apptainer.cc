@@ -5,7 +5,7 @@
 #include "factory/base/quote.h"
 #include "factory/engine/container_files.h"
 #include "factory/engine/container_script.h"
-#include "factory/engine/overlay_engine.h"
+#include "factory/engine/mounting_engine.h"
 
 namespace kiln {
 namespace {

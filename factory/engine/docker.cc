@@ -122,7 +122,7 @@ class DockerContainer final : public MountedContainer {
   void keep(const std::string& key, const std::function<void()>& read) override {
     overlay_.unmount();
     try {
-      run_concurrently(
+      run_both(
           [&] {
             const std::string query = fmt::format("?container={}&repo={}&tag={}", name_, kStepImages, key);
             DockerCall commit{"POST", "/commit" + query};

@@ -144,16 +144,16 @@ CommandResult run_in_docker(const DockerDaemon& daemon, const std::string& conta
                             const std::function<Command(std::vector<std::string>)>& command) {
   DockerScript script(daemon, container, folder);
   CommandResult result;
-  run_concurrently([&] { script.run(); },
-                   [&] {
-                     try {
-                       result = runner.run(command(script.stand_in()));
-                     } catch (...) {
-                       script.give_up();
-                       throw;
-                     }
-                     script.give_up();
-                   });
+  run_both([&] { script.run(); },
+           [&] {
+             try {
+               result = runner.run(command(script.stand_in()));
+             } catch (...) {
+               script.give_up();
+               throw;
+             }
+             script.give_up();
+           });
   return result;
 }
 

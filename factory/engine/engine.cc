@@ -8,7 +8,7 @@
 #include "factory/engine/buildah.h"
 #include "factory/engine/docker.h"
 #include "factory/engine/mount_table.h"
-#include "factory/engine/overlay_engine.h"
+#include "factory/engine/mounting_engine.h"
 #include "factory/site/site.h"
 
 namespace kiln {

@@ -5,7 +5,7 @@
 
 #include "factory/engine/container_script.h"
 #include "factory/engine/engine_session.h"
-#include "factory/engine/overlay_engine.h"
+#include "factory/engine/mounting_engine.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "factory/base/secret_redactor.h"
+#include "factory/base/secret_mask.h"
 #include "factory/base/text.h"
 #include "factory/run/offline.h"
 #include "factory/run/script.h"

@@ -15,9 +15,7 @@ constexpr std::size_t kTailBytes = 16384;
 }  // namespace
 
 ProcessOutput::ProcessOutput(const Command& command, CommandResult& result)
-    : command_(command),
-      result_(result),
-      shown_{SecretRedactor(command.hidden), SecretRedactor(command.hidden)} {
+    : command_(command), result_(result), shown_{SecretMask(command.hidden), SecretMask(command.hidden)} {
   if (command.log.empty()) return;
   RealFileSystem().make_directories(command.log.parent_path());
   log_ = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -32,7 +30,7 @@ ProcessOutput::~ProcessOutput() {
 
 void ProcessOutput::add(std::string_view bytes, bool is_stdout) {
   total_ += bytes.size();
-  keep(shown_[is_stdout ? 0 : 1].redacted(bytes), is_stdout);
+  keep(shown_[is_stdout ? 0 : 1].masked(bytes), is_stdout);
 }
 
 void ProcessOutput::remark(const std::string& text) const { write_log("kiln: " + text + "\n"); }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "factory/base/effects.h"
-#include "factory/base/secret_redactor.h"
+#include "factory/base/secret_mask.h"
 
 namespace kiln {
 
@@ -31,7 +31,7 @@ class ProcessOutput {
 
   const Command& command_;
   CommandResult& result_;
-  SecretRedactor shown_[2];  // of stdout and stderr
+  SecretMask shown_[2];  // of stdout and stderr
   int log_ = -1;
   std::uint64_t total_ = 0;
   std::string line_;

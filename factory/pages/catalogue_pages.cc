@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/temporary_files.h"
+#include "factory/base/locked_temporary.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/pages.h"
 
@@ -178,7 +178,7 @@ class PrivateFolder {
   }
 
  private:
-  Temporary made_;
+  LockedTemporary made_;
 };
 
 }  // namespace

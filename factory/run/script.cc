@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/secret_redactor.h"
+#include "factory/base/secret_mask.h"
 #include "factory/oci/documents.h"
 #include "factory/os/processors.h"
 #include "factory/run/failure.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "factory/base/secret_redactor.h"
+#include "factory/base/secret_mask.h"
 
 namespace kiln {
 namespace {

@@ -11,13 +11,13 @@
 #include <cstring>
 
 #include "factory/base/error.h"
-#include "factory/base/temporary_files.h"
+#include "factory/base/locked_temporary.h"
 
 namespace kiln::sif {
 
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
   fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  Temporary made = make_temporary_file(folder, ".kiln-sif-");
+  LockedTemporary made = make_temporary_file(folder, ".kiln-sif-");
   fd_ = made.descriptor;
   temporary_ = made.path;
   if (fd_ < 0) fail("create");

@@ -60,7 +60,7 @@ TEST(InParallel, AFailureEndsItAndIsThrown) {
 
 TEST(RunBeside, EachGoesOnWhileTheOtherWaits) {
   std::promise<void> here_began, aside_began;
-  run_concurrently(
+  run_both(
       [&] {
         aside_began.set_value();
         here_began.get_future().wait();
@@ -73,7 +73,7 @@ TEST(RunBeside, EachGoesOnWhileTheOtherWaits) {
 
 std::string thrown_by(const std::function<void()>& aside, const std::function<void()>& here) {
   try {
-    run_concurrently(aside, here);
+    run_both(aside, here);
   } catch (const std::runtime_error& error) {
     return error.what();
   }

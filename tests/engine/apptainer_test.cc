@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "factory/engine/engine.h"
-#include "factory/engine/overlay_engine.h"
+#include "factory/engine/mounting_engine.h"
 #include "factory/oci/blob_store.h"
 #include "support/fake_effects.h"
 #include "support/tar_bytes.h"

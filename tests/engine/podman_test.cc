@@ -2,7 +2,7 @@
 
 #include "factory/engine/engine.h"
 #include "factory/engine/engine_session.h"
-#include "factory/engine/overlay_engine.h"
+#include "factory/engine/mounting_engine.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "factory/base/temporary_files.h"
+#include "factory/base/locked_temporary.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -71,12 +71,13 @@ void sweep(const fs::path& folder, const std::string& prefix, mode_t kind) {
 }
 
 template <typename Make>
-Temporary make(const fs::path& folder, const std::string& prefix, mode_t kind, const Make& make_and_open) {
+LockedTemporary make(const fs::path& folder, const std::string& prefix, mode_t kind,
+                     const Make& make_and_open) {
   sweep(folder, prefix, kind);
   while (true) {
     std::string name = (folder / (prefix + host_name() + "-" + std::string(kRandom))).string();
     int descriptor = make_and_open(name);
-    Temporary made{name, descriptor};
+    LockedTemporary made{name, descriptor};
     if (descriptor < 0 || grip(descriptor, made.path) != Grip::lost) return made;
     ::close(descriptor);  // swept as soon as it was made
   }
@@ -84,11 +85,11 @@ Temporary make(const fs::path& folder, const std::string& prefix, mode_t kind, c
 
 }  // namespace
 
-Temporary make_temporary_file(const fs::path& folder, const std::string& prefix) {
+LockedTemporary make_temporary_file(const fs::path& folder, const std::string& prefix) {
   return make(folder, prefix, S_IFREG, [](std::string& name) { return ::mkostemp(name.data(), O_CLOEXEC); });
 }
 
-Temporary make_temporary_folder(const fs::path& folder, const std::string& prefix) {
+LockedTemporary make_temporary_folder(const fs::path& folder, const std::string& prefix) {
   return make(folder, prefix, S_IFDIR, [](std::string& name) {
     if (::mkdtemp(name.data()) == nullptr) return -1;
     return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -1,4 +1,4 @@
-#include "factory/engine/layer_cache.h"
+#include "factory/engine/layer_folders.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -220,7 +220,7 @@ void unpack_layer(const BuiltLayer& layer, const fs::path& blob, const fs::path&
   throw Error(ExitCode::store, fmt::format("layer {}: {}", layer.blob.digest.text(), error.message()));
 }
 
-std::vector<std::string> LayerCache::of(const LayerChain& chain) const {
+std::vector<std::string> LayerFolders::of(const LayerChain& chain) const {
   std::vector<std::string> names;
   std::map<std::string, int> made;  // by step
   for (const BuiltLayer& layer : chain.layers) names.push_back(name_of(layer.step, made[layer.step]++));
@@ -234,7 +234,7 @@ std::vector<std::string> LayerCache::of(const LayerChain& chain) const {
   return names;
 }
 
-void LayerCache::unpack(const BuiltLayer& layer, const std::string& name, const std::string& below) const {
+void LayerFolders::unpack(const BuiltLayer& layer, const std::string& name, const std::string& below) const {
   const fs::path unfinished = folder_ / (std::string(kUnfinished) + unique_name());
   setup_.files.make_directories(unfinished);
   try {
@@ -249,7 +249,7 @@ void LayerCache::unpack(const BuiltLayer& layer, const std::string& name, const 
   }
 }
 
-void LayerCache::adopt(const std::string& step, const fs::path& tree) const {
+void LayerFolders::adopt(const std::string& step, const fs::path& tree) const {
   const fs::path place = folder_ / name_of(step, 0);
   const fs::path before = folder_ / (std::string(kUnfinished) + unique_name());
   setup_.files.make_directories(folder_);
@@ -258,8 +258,8 @@ void LayerCache::adopt(const std::string& step, const fs::path& tree) const {
   setup_.files.remove_all(before);
 }
 
-std::vector<std::string> LayerCache::strangers(const fs::path& folder, const std::set<std::string>& steps,
-                                               const FileSystem& files) {
+std::vector<std::string> LayerFolders::strangers(const fs::path& folder, const std::set<std::string>& steps,
+                                                 const FileSystem& files) {
   std::vector<std::string> strangers;
   for (const std::string& name : files.list(folder)) {
     const std::string begin = name.substr(0, name.find('-'));

@@ -1,4 +1,4 @@
-#include "factory/engine/overlay_engine.h"
+#include "factory/engine/mounting_engine.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace kiln {
 
 class OverlayContainer final : public MountedContainer {
  public:
-  OverlayContainer(OverlayEngine& engine, std::vector<std::string> layers)
+  OverlayContainer(MountingEngine& engine, std::vector<std::string> layers)
       : MountedContainer(engine.setup_),
         engine_(engine),
         layers_(std::move(layers)),
@@ -69,21 +69,21 @@ class OverlayContainer final : public MountedContainer {
     return overlay_.at();
   }
 
-  OverlayEngine& engine_;
+  MountingEngine& engine_;
   std::vector<std::string> layers_;  // the topmost first
   fs::path folder_;
   OverlayMount overlay_;
   bool has_run_ = false;  // a script
 };
 
-std::unique_ptr<Container> OverlayEngine::start(const StepRecord* parent) {
+std::unique_ptr<Container> MountingEngine::start(const StepRecord* parent) {
   if (begin_session()) begin();
   Words layers;
   if (parent != nullptr) layers = layers_.of(parent->chain);
   return std::make_unique<OverlayContainer>(*this, std::move(layers));
 }
 
-void OverlayEngine::forget(const std::vector<std::string>&, const std::vector<std::string>&) {
+void MountingEngine::forget(const std::vector<std::string>&, const std::vector<std::string>&) {
   throw Error(ExitCode::store, fmt::format("{} keeps nothing that could be taken out", name()));
 }
 

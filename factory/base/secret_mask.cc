@@ -1,4 +1,4 @@
-#include "factory/base/secret_redactor.h"
+#include "factory/base/secret_mask.h"
 
 #include <algorithm>
 
@@ -59,34 +59,34 @@ std::vector<std::string> passwords_in_urls(std::string_view text) {
   return passwords;
 }
 
-SecretRedactor::SecretRedactor(std::vector<std::string> words) : words_(std::move(words)) {
+SecretMask::SecretMask(std::vector<std::string> words) : words_(std::move(words)) {
   std::erase(words_, "");
   longest_first(words_);
   for (const std::string& word : words_) first_bytes_.set(static_cast<unsigned char>(word.front()));
 }
 
-const std::string* SecretRedactor::word_at(std::size_t at) const {
+const std::string* SecretMask::word_at(std::size_t at) const {
   for (const std::string& word : words_)
     if (kept_.compare(at, word.size(), word) == 0) return &word;
   return nullptr;
 }
 
-bool SecretRedactor::may_begin_at(std::size_t at) const {
+bool SecretMask::may_begin_at(std::size_t at) const {
   const std::string_view rest = std::string_view(kept_).substr(at);
   return std::any_of(words_.begin(), words_.end(), [&](const std::string& word) {
     return word.size() > rest.size() && word.starts_with(rest);
   });
 }
 
-std::string SecretRedactor::redacted(std::string_view bytes) {
+std::string SecretMask::masked(std::string_view bytes) {
   if (words_.empty()) return std::string(bytes);
   kept_ += bytes;
   return show(false);
 }
 
-std::string SecretRedactor::finish() { return show(true); }
+std::string SecretMask::finish() { return show(true); }
 
-std::string SecretRedactor::show(bool is_end) {
+std::string SecretMask::show(bool is_end) {
   std::string shown;
   std::size_t at = 0;
   while (at < kept_.size()) {

@@ -2,16 +2,16 @@
 // container's overlay itself, of the layers of its parent as folders below EngineSetup::store; that is faster
 // than any storage of an engine's own, which takes a start of its program for every word.
 //
-//   <store>/layers/…                           LayerCache
+//   <store>/layers/…                           LayerFolders
 //   <store>/containers/<name>/{upper,work,tree}   an overlay, mounted at `tree`
 #pragma once
 
-#include "factory/engine/layer_cache.h"
+#include "factory/engine/layer_folders.h"
 #include "factory/engine/local_engine.h"
 
 namespace kiln {
 
-class OverlayEngine : public LocalEngine {
+class MountingEngine : public LocalEngine {
  public:
   std::unique_ptr<Container> start(const StepRecord* parent) override;
   // Error(store), so that the store is deleted whole: there is nothing of this engine in its storage.
@@ -19,7 +19,7 @@ class OverlayEngine : public LocalEngine {
 
  protected:
   using Words = std::vector<std::string>;
-  explicit OverlayEngine(const EngineSetup& setup) : LocalEngine(setup), layers_(setup_) {}
+  explicit MountingEngine(const EngineSetup& setup) : LocalEngine(setup), layers_(setup_) {}
 
   virtual void begin() {}  // before the first container
   // Upon the mounted tree. What the engine makes in it for itself, settle_mount_points() knows or it takes
@@ -29,15 +29,15 @@ class OverlayEngine : public LocalEngine {
  private:
   friend class OverlayContainer;
 
-  LayerCache layers_;
+  LayerFolders layers_;
 };
 
 // The engine `podman`: no daemon, and an OCI runtime. A script runs upon the mounted tree (podman-run(1):
 // --rootfs). Podman shares the network of who starts it (see ContainerScript), and everything else is its
 // own: capabilities, seccomp filter, /dev, IPC.
-class PodmanEngine final : public OverlayEngine {
+class PodmanEngine final : public MountingEngine {
  public:
-  explicit PodmanEngine(const EngineSetup& setup) : OverlayEngine(setup) {}
+  explicit PodmanEngine(const EngineSetup& setup) : MountingEngine(setup) {}
   std::string name() const override { return "podman"; }
   std::string version() override { return version_of("podman"); }
 
@@ -55,9 +55,9 @@ class PodmanEngine final : public OverlayEngine {
 //
 // Apptainer shares the network of who starts it, and so does what it runs. It is told to keep out of the
 // image what it would bring along: the home folder, the machine's time zone, variables of its own.
-class ApptainerEngine final : public OverlayEngine {
+class ApptainerEngine final : public MountingEngine {
  public:
-  explicit ApptainerEngine(const EngineSetup& setup) : OverlayEngine(setup) {}
+  explicit ApptainerEngine(const EngineSetup& setup) : MountingEngine(setup) {}
   std::string name() const override { return "apptainer"; }
   std::string version() override;
 

@@ -1,4 +1,4 @@
-#include "factory/engine/layer_cache.h"
+#include "factory/engine/layer_folders.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -31,9 +31,9 @@ void unpack_layer(const BuiltLayer& layer, const std::filesystem::path& blob,
 // that a script sees the same by every engine.
 inline constexpr fs::perms kRootMode{0555};
 
-class LayerCache {
+class LayerFolders {
  public:
-  explicit LayerCache(const EngineSetup& setup) : setup_(setup), folder_(setup.store / "layers") {}
+  explicit LayerFolders(const EngineSetup& setup) : setup_(setup), folder_(setup.store / "layers") {}
 
   const fs::path& folder() const { return folder_; }
   // Names in folder(), the topmost layer first. Unpacks those that are not there from the blob store. Throws

@@ -17,11 +17,11 @@ std::vector<std::string> words_of_secret(std::string_view bytes);
 std::vector<std::string> passwords_in_urls(std::string_view text);
 
 // One stream. What may be the beginning of a word is kept back until it is known.
-class SecretRedactor {
+class SecretMask {
  public:
-  explicit SecretRedactor(std::vector<std::string> words);
+  explicit SecretMask(std::vector<std::string> words);
   // What of the stream may be shown now.
-  std::string redacted(std::string_view bytes);
+  std::string masked(std::string_view bytes);
   // The rest, at the end of the stream.
   std::string finish();
 

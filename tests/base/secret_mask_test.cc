@@ -1,4 +1,4 @@
-#include "factory/base/secret_redactor.h"
+#include "factory/base/secret_mask.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@ using Words = std::vector<std::string>;
 
 // What is shown of `text` that comes in pieces of `size` bytes.
 std::string shown(const Words& words, std::string_view text, std::size_t size) {
-  SecretRedactor hidden(words);
+  SecretMask hidden(words);
   std::string result;
   for (; !text.empty(); text.remove_prefix(std::min(size, text.size())))
-    result += hidden.redacted(text.substr(0, size));
+    result += hidden.masked(text.substr(0, size));
   return result + hidden.finish();
 }
 
@@ -31,11 +31,11 @@ TEST(HiddenWordsTest, TheLongestThatStandsThereCounts) {
 }
 
 TEST(HiddenWordsTest, AreNotWaitedForLongerThanNeeded) {
-  SecretRedactor hidden({"secret"});
-  EXPECT_EQ(hidden.redacted("Downloading 10%\r"), "Downloading 10%\r");
-  EXPECT_EQ(hidden.redacted("this is no sec"), "this is no ");
-  EXPECT_EQ(hidden.redacted("tion\n"), "section\n");
-  EXPECT_EQ(SecretRedactor({}).redacted("all"), "all");
+  SecretMask hidden({"secret"});
+  EXPECT_EQ(hidden.masked("Downloading 10%\r"), "Downloading 10%\r");
+  EXPECT_EQ(hidden.masked("this is no sec"), "this is no ");
+  EXPECT_EQ(hidden.masked("tion\n"), "section\n");
+  EXPECT_EQ(SecretMask({}).masked("all"), "all");
 }
 
 TEST(HiddenWordsTest, OfASecretAreItsLinesAndItsLongWords) {

@@ -1,4 +1,4 @@
-#include "factory/base/temporary_files.h"
+#include "factory/base/locked_temporary.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ class LeftBehind : public ::testing::Test {
   void make_and_die() const {
     const pid_t child = ::fork();
     if (child == 0) {
-      Temporary file = make_temporary_file(folder.path(), "f-");
-      Temporary inside = make_temporary_folder(folder.path(), "d-");
+      LockedTemporary file = make_temporary_file(folder.path(), "f-");
+      LockedTemporary inside = make_temporary_folder(folder.path(), "d-");
       bool wrote = ::write(file.descriptor, "half", 4) == 4 && fs::create_directories(inside.path / "a/b");
       if (wrote) ::kill(::getpid(), SIGKILL);
       ::_exit(1);
@@ -45,9 +45,9 @@ class LeftBehind : public ::testing::Test {
 TEST_F(LeftBehind, WhatTheDeadLeftGoesWithTheNextOfItsKind) {
   make_and_die();
   EXPECT_EQ(count(), 2u);
-  Temporary file = make_temporary_file(folder.path(), "f-");
+  LockedTemporary file = make_temporary_file(folder.path(), "f-");
   EXPECT_EQ(count(), 2u) << "the dead folder, and ours";
-  Temporary ours = make_temporary_folder(folder.path(), "d-");
+  LockedTemporary ours = make_temporary_folder(folder.path(), "d-");
   EXPECT_EQ(count(), 2u);
   EXPECT_TRUE(fs::is_regular_file(file.path));
   EXPECT_TRUE(fs::is_directory(ours.path));
@@ -57,11 +57,11 @@ TEST_F(LeftBehind, WhatTheDeadLeftGoesWithTheNextOfItsKind) {
 }
 
 TEST_F(LeftBehind, WhatTheLivingHoldStays) {
-  Temporary first = make_temporary_file(folder.path(), "f-");
-  Temporary second = make_temporary_file(folder.path(), "f-");
+  LockedTemporary first = make_temporary_file(folder.path(), "f-");
+  LockedTemporary second = make_temporary_file(folder.path(), "f-");
   EXPECT_TRUE(fs::exists(first.path));
   ::close(first.descriptor);
-  Temporary third = make_temporary_file(folder.path(), "f-");
+  LockedTemporary third = make_temporary_file(folder.path(), "f-");
   EXPECT_FALSE(fs::exists(first.path));
   EXPECT_TRUE(fs::exists(second.path));
   ::close(second.descriptor);
@@ -91,7 +91,7 @@ TEST_F(LeftBehind, OtherMachinesHaveAWeek) {
 }
 
 TEST_F(LeftBehind, AFolderThatIsNotThereIsSaid) {
-  Temporary none = make_temporary_file(folder / "absent", "f-");
+  LockedTemporary none = make_temporary_file(folder / "absent", "f-");
   EXPECT_EQ(none.descriptor, -1);
   EXPECT_EQ(errno, ENOENT);
 }
@@ -104,7 +104,7 @@ TEST_F(LeftBehind, SweepersAndMakersDoNotHurtEachOther) {
     if (children.back() != 0) continue;
     bool good = true;
     for (int round = 0; round < 200; ++round) {
-      Temporary made = make_temporary_file(folder.path(), "f-");
+      LockedTemporary made = make_temporary_file(folder.path(), "f-");
       good = good && made.descriptor >= 0 && fs::exists(made.path);
       if (round % 2 == 0) fs::remove(made.path);
       ::close(made.descriptor);

@@ -1,4 +1,4 @@
-#include "factory/cli/user_namespace.h"
+#include "factory/engine/user_namespace.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

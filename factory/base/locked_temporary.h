@@ -8,7 +8,7 @@
 namespace kiln {
 
 // `<folder>/<prefix><host>-<6 letters or digits>`.
-struct Temporary {
+struct LockedTemporary {
   std::filesystem::path path;
   int descriptor = -1;  // locked until it is closed; -1: errno says why
 };
@@ -16,7 +16,7 @@ struct Temporary {
 // A new one, of mode 0600 or 0700, open for reading and writing. First those go that the dead left in
 // `folder` under such names: of this machine all, of others (a shared file system) what nobody has touched
 // for a week. REQUIRES: nobody but the callers with this prefix makes such names there.
-Temporary make_temporary_file(const std::filesystem::path& folder, const std::string& prefix);
-Temporary make_temporary_folder(const std::filesystem::path& folder, const std::string& prefix);
+LockedTemporary make_temporary_file(const std::filesystem::path& folder, const std::string& prefix);
+LockedTemporary make_temporary_folder(const std::filesystem::path& folder, const std::string& prefix);
 
 }  // namespace kiln
