@@ -2,16 +2,12 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "factory/app/test_rerun.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/record/image_record.h"
-#include "factory/run/publish.h"
-#include "factory/state/record_store.h"
-#include "factory/state/state_names.h"
 
 namespace kiln {
 namespace {
@@ -30,7 +26,7 @@ class ImageTests {
         state_(invocation.state()),
         site_(invocation.site()),
         catalogue_(invocation.load(options.matrix)),
-        reader_(state_, invocation.files) {}
+        tests_(catalogue_.plan, state_, invocation.files) {}
 
   void run() {
     const ChosenCells chosen = choose_whole_cells(catalogue_.plan.resolution(), options_, invocation_);
@@ -39,7 +35,7 @@ class ImageTests {
     const ImageNumbers images = packaged(chosen.images);
     if (images.empty())
       throw Error(ExitCode::no_match, "none of the images is built", "run `kiln build` first");
-    const ImageNumbers open = begin_again(images);
+    const ImageNumbers open = tests_.begin(images, options_.again);
     if (!open.empty()) {
       const BuildReport report =
           build_images(catalogue_, open, {options_.jobs, false, 0, false}, site_, invocation_);
@@ -50,84 +46,27 @@ class ImageTests {
 
  private:
   ImageNumbers packaged(const ImageNumbers& chosen) const {
-    StateNames names(state_, invocation_.files);
-    ImageNumbers images;
-    for (std::uint32_t number : chosen) {
-      const ResolvedImage image = catalogue_.plan.image(number);
-      if (names.is_packaged(image))
-        images.push_back(number);
-      else
-        invocation_.note(image.reference() + " is not built: passed over");
-    }
+    std::vector<std::string> unbuilt;
+    ImageNumbers images = tests_.packaged(chosen, unbuilt);
+    for (const std::string& image : unbuilt) invocation_.note(image + " is not built: passed over");
     return images;
   }
 
-  // The images with a test to run. What is known of those tests is taken away, so that they are run.
-  ImageNumbers begin_again(const ImageNumbers& images) {
-    const RecordWriter writer(state_, invocation_.files);
-    ImageNumbers open;
-    for (std::uint32_t number : images) {
-      bool is_open = false;
-      for (StepTable::Number test : catalogue_.plan.image(number).tests()) {
-        const std::string key = catalogue_.plan.steps().hex(test);
-        const auto record = reader_.test(key);
-        if (record && !options_.again && not_run_reason(record->last_line).empty()) continue;
-        if (record && begun_.insert(key).second) writer.remove_test(key);
-        is_open = true;
-      }
-      if (is_open) open.push_back(number);
-    }
-    return open;
-  }
-
-  struct Row {
-    std::string image, test, result, machine, taken, now;
-  };
-
-  std::vector<Row> rows(const ImageNumbers& images) const {
-    std::vector<Row> rows;
-    for (std::uint32_t number : images) {
-      const ResolvedImage image = catalogue_.plan.image(number);
-      for (StepTable::Number test : image.tests()) {
-        const std::string key = catalogue_.plan.steps().hex(test);
-        Row row{image.reference(),
-                catalogue_.plan.steps().pattern(test).title,
-                "",
-                "",
-                "",
-                begun_.contains(key) ? "now" : "before"};
-        const auto record = reader_.test(key);
-        const auto failure = record ? std::nullopt : reader_.failure(key);
-        const std::string why = record ? not_run_reason(record->last_line) : "";
-        row.result = failure        ? "failed: " + failure->what
-                     : !record      ? "not reached"
-                     : !why.empty() ? "not run: " + why
-                                    : "passed";
-        if (record) {
-          row.machine = test_run(*record).text();
-          row.taken = record->taken;
-        }
-        rows.push_back(std::move(row));
-      }
-    }
-    return rows;
-  }
-
   void print(const ImageNumbers& images) const {
-    const std::vector<Row> all = rows(images);
+    const std::vector<TestState> all = tests_.states(images);
     if (options_.format == "json") {
       Json json = Json::array();
-      for (const Row& row : all)
+      for (const TestState& row : all)
         json.push_back({{"image", row.image},
                         {"test", row.test},
                         {"result", row.result},
                         {"machine", row.machine},
                         {"taken", row.taken},
-                        {"run_now", row.now == "now"}});
+                        {"run_now", row.run_now}});
       return print_json(json);
     }
     Table table({"IMAGE", "TEST", "RESULT", "ON", "AT"});
-    for (const Row& row : all) table.add({row.image, row.test, row.result, row.machine, row.taken});
+    for (const TestState& row : all) table.add({row.image, row.test, row.result, row.machine, row.taken});
     print_text(table.text());
   }
 
@@ -136,8 +75,7 @@ class ImageTests {
   const StatePaths state_;
   const Site site_;
   const Catalogue catalogue_;
-  const RecordReader reader_;
-  std::set<std::string> begun_;  // keys of tests that are run again
+  TestRerun tests_;
 };
 
 }  // namespace
