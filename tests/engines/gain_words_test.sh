@@ -12,25 +12,8 @@ sed -i "s|^storage:.*|storage: {delete: {enabled: true}, filesystem: {rootdirect
 start_registry
 place=http://$host/ai
 
-cp -r "$tiny" tiny
-sed -i '0,/"script": "distro.sh"/s//"stock": true, "script": "distro.sh"/' tiny/recipes/framework/hello/recipe.json
-cat >tiny/tiny.json <<'J'
-{"name": "tiny", "axes": {"framework": ["hello"], "version": ["2.10"], "method": ["distro"], "library": ["none", "fast"],
-  "base": ["busybox@1.35"], "target": ["x86_64"]}}
-J
-mkdir tiny/recipes/workload/say
-echo '{"description": "Says what it was told", "licenses": "Apache-2.0", "homepage": "https://example.org/say", "versions": {"1.0": {}},
-  "methods": {"distro": {"script": "bench.sh", "files": ["plain", "fast"]}}}' >tiny/recipes/workload/say/recipe.json
-cat >tiny/recipes/workload/say/bench.sh <<'SH'
-#!/bin/sh -eu
-said=plain
-if [ -e /opt/kiln/fast/version ]; then said=fast; fi
-cat "$said"
-SH
-tell() { # tell PLAIN FAST: milliseconds of a step
-  echo "{\"unit\": \"ms/step\", \"samples\": [$1, $1, $1, $1]}" >tiny/recipes/workload/say/plain
-  echo "{\"unit\": \"ms/step\", \"samples\": [$2, $2, $2, $2]}" >tiny/recipes/workload/say/fast
-}
+# shellcheck source=tests/support/stock_and_fast.sh
+. "$KILN_SOURCE/tests/support/stock_and_fast.sh"
 load_machine
 bench() { expect 0 "$KILN" bench -f tiny/tiny.json --workload say --repeat 0 --again "$@"; }
 publish() { expect 0 "$KILN" publish -f tiny/tiny.json --to "$place"; }
