@@ -1,36 +1,31 @@
 // kiln derive: an application upon images of a matrix, as cells of that matrix in this state folder.
+#include "factory/cli/derive.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/options.h"
+#include "factory/cli/plan_text.h"
+#include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/derive/derivation.h"
 #include "factory/derive/folder_archive.h"
 #include "factory/run/cell_state.h"
+#include "factory/run/publish.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::uint64_t kMostText = 4u << 20;  // of a script or a requirements file
 constexpr const char* kApplicationKind = "application";
-
-struct DeriveOptions {
-  std::string matrix;
-  std::vector<std::string> images;
-  std::string name;
-  std::string requirements;
-  std::string copy;
-  std::string run;
-  std::string test;
-  std::string format = "table";
-  int jobs = 0;
-};
 
 std::optional<std::string> input_text(const std::string& file, const Invocation& invocation) {
   if (file.empty()) return std::nullopt;
@@ -136,46 +131,60 @@ AxisValues parent_axes(const ImageRecord& record, const Catalogue& catalogue, co
               "name the matrix that it was built from with -f");
 }
 
-ImageNumbers images_of(const BuildPlan& plan, const Derivation& derivation) {
+// The cells of the application `name` upon these parents.
+ImageNumbers images_of(const BuildPlan& plan, const std::string& name,
+                       const std::vector<AxisValues>& parents) {
+  std::vector<AxisValues> wanted;
+  for (const AxisValues& parent : parents) wanted.push_back(derived_axes(parent, name));
   ImageNumbers images;
   for (std::uint32_t number : all_images(plan)) {
-    const auto components = plan.image(number).components();
-    if (std::any_of(components.begin(), components.end(), [&](const ComponentUse& use) {
-          return use.kind == Kind::application && use.name == derivation.name;
-        }))
-      images.push_back(number);
+    const AxisValues& axes = plan.image(number).request().axes;
+    if (std::find(wanted.begin(), wanted.end(), axes) != wanted.end()) images.push_back(number);
   }
   return images;
 }
 
+// What a derivation made: the matrix with its cells, and those.
+struct Derived {
+  Catalogue catalogue;
+  ImageNumbers images;
+  BuildReport report;
+};
+
 class Deriver {
  public:
-  Deriver(const DeriveOptions& options, Invocation& invocation)
+  // `keeps_parents`: the parents of an earlier derivation of this name stay beside the new ones.
+  Deriver(const DeriveOptions& options, bool keeps_parents, Invocation& invocation)
       : options_(options),
+        keeps_parents_(keeps_parents),
         invocation_(invocation),
         state_(invocation.state()),
         site_(invocation.site()),
         store_(state_, invocation.files) {}
 
-  void run() {
-    const ApplicationInputs inputs = read_inputs(options_, invocation_);
-    const RecipeTexts recipes = application_recipes(options_.name, inputs);
-    const Derivation derivation = find_parents(digest_of(recipes));
-    invocation_.need_root_for_steps();
-    const WriterLock lock = lock_state(invocation_, "kiln derive of " + options_.name);
+  // Reads the application's files, and finds the parents.
+  void prepare() {
+    recipes_ = application_recipes(options_.name, read_inputs(options_, invocation_));
+    derivation_ = find_parents(digest_of(recipes_));
+  }
+
+  // REQUIRES: prepare(), need_root_for_steps(), lock_state().
+  Derived derive() {
+    Derivation derivation = derivation_;
     refuse_other_matrix(derivation, store_);
-    store_.keep_recipes(recipes);
+    if (keeps_parents_) add_known_parents(derivation);
+    store_.keep_recipes(recipes_);
     invocation_.with_derived = true;
     invocation_.tried = derivation;
-    const Catalogue catalogue = invocation_.load(options_.matrix);
-    const BuildReport report = build(catalogue, images_of(catalogue.plan, derivation));
-    print_build(report, options_.format);
-    invocation_.exit_code = report.exit_code();
-    if (report.exit_code() == ExitCode::ok)
+    Derived derived{invocation_.load(options_.matrix), {}, {}};
+    derived.images = images_of(derived.catalogue.plan, options_.name, derivation_.parents);
+    derived.report = build(derived.catalogue, derived.images);
+    if (derived.report.exit_code() == ExitCode::ok)
       store_.record(derivation);
     else
       invocation_.note(fmt::format("{} is not recorded: derive it again", options_.name));
     store_.drop_unused();
+    return derived;
   }
 
  private:
@@ -185,12 +194,20 @@ class Deriver {
     refuse_taken(options_.name, catalogue.recipes, invocation_);
     StateNames names(state_, invocation_.files);
     Derivation derivation{options_.name, catalogue.plan.name(), {}, recipes};
-    for (const std::string& image : options_.images) {
-      AxisValues axes = parent_axes(record_of(image, invocation_), catalogue, options_.matrix, names);
-      if (std::find(derivation.parents.begin(), derivation.parents.end(), axes) == derivation.parents.end())
-        derivation.parents.push_back(std::move(axes));
-    }
+    for (const std::string& image : options_.images)
+      add_parent(parent_axes(record_of(image, invocation_), catalogue, options_.matrix, names), derivation);
     return derivation;
+  }
+
+  static void add_parent(AxisValues axes, Derivation& derivation) {
+    auto& parents = derivation.parents;
+    if (std::find(parents.begin(), parents.end(), axes) == parents.end()) parents.push_back(std::move(axes));
+  }
+
+  void add_known_parents(Derivation& derivation) const {
+    for (const Derivation& known : store_.all([](const Error&) {}))
+      if (known.name == derivation.name)
+        for (const AxisValues& parent : known.parents) add_parent(parent, derivation);
   }
 
   BuildReport build(const Catalogue& catalogue, const ImageNumbers& images) {
@@ -204,28 +221,106 @@ class Deriver {
   }
 
   const DeriveOptions& options_;
+  bool keeps_parents_;
   Invocation& invocation_;
   const StatePaths state_;
   const Site site_;
   const DerivedStore store_;
+  RecipeTexts recipes_;
+  Derivation derivation_;  // upon the parents that were asked for
 };
+
+// What the command does beside deriving.
+struct DerivedWork {
+  bool list = false;
+  std::string remove;
+  std::string format = "table";
+};
+
+void check(const CLI::App& command, const DeriveOptions& options, const DerivedWork& other) {
+  refuse_together(command, "--list", "--remove");
+  for (const char* option : {"images", "--name", "--requirements", "--copy", "--run", "--test"})
+    for (const char* work : {"--list", "--remove"}) refuse_together(command, work, option);
+  if (other.list || !other.remove.empty()) return;
+  if (options.matrix.empty() || options.images.empty() || options.name.empty())
+    throw Error(ExitCode::usage, "kiln derive needs -f MATRIX, --name NAME and at least one image",
+                "such as: kiln derive -f matrix/demo.json IMAGE --name train --copy src");
+}
+
+void list_derived(const std::string& format, Invocation& invocation) {
+  const DerivedStore store(invocation.state(), invocation.files);
+  const auto all = store.all([&](const Error& error) { invocation.note(error.format()); });
+  if (format == "json") {
+    Json json = Json::array();
+    for (const Derivation& one : all) json.push_back(to_json(one));
+    return print_json(json);
+  }
+  Table table({"NAME", "MATRIX", "PARENT"});
+  for (const Derivation& one : all)
+    for (const AxisValues& parent : one.parents) table.add({one.name, one.matrix, axes_text(parent)});
+  print_text(all.empty() ? "no application was added to an image\n" : table.text());
+}
+
+void remove_derived(const std::string& name, Invocation& invocation) {
+  const WriterLock lock = lock_state(invocation, "kiln derive --remove " + name);
+  const DerivedStore store(invocation.state(), invocation.files);
+  const auto all = store.all([](const Error&) {});
+  const auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+  if (known == all.end())
+    throw Error(ExitCode::no_match, fmt::format("there is no application '{}'", name),
+                "`kiln derive --list` shows them");
+  store.forget(name);
+  store.drop_unused();
+  invocation.note(
+      fmt::format("removed {}; its published images stay until `kiln publish --prune` of the matrix {}", name,
+                  known->matrix));
+}
+
+void run_derive(const DeriveOptions& options, const std::string& format, Invocation& invocation) {
+  Deriver deriver(options, false, invocation);
+  deriver.prepare();
+  invocation.need_root_for_steps();
+  const WriterLock lock = lock_state(invocation, "kiln derive of " + options.name);
+  const Derived derived = deriver.derive();
+  print_build(derived.report, format);
+  invocation.exit_code = derived.report.exit_code();
+}
 
 }  // namespace
 
+ImageRecord derived_image(const DeriveOptions& options, Invocation& invocation) {
+  invocation.options.wait = true;  // the job needs the image, even if another kiln builds
+  const WriterLock lock = lock_state(invocation, "kiln job with the application " + options.name);
+  Deriver deriver(options, true, invocation);
+  deriver.prepare();
+  const Derived derived = deriver.derive();
+  if (const auto error = why_unbuilt(derived.report)) throw Error(*error);
+  const BuildPlan& plan = derived.catalogue.plan;
+  const Published published =
+      publish_built(plan, derived.images, invocation.state(), invocation.files, invocation.clock);
+  const ResolvedImage image = plan.image(derived.images.front());
+  if (published.is_new)
+    invocation.note(fmt::format("published {} as snapshot {}", image.reference(), published.snapshot));
+  auto record = RecordReader(invocation.state(), invocation.files).image(image.record_name());
+  if (!record) throw Error(ExitCode::store, image.reference() + " is built, and has no record");
+  return *std::move(record);
+}
+
 CLI::App* add_derive(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DeriveOptions>();
+  auto other = std::make_shared<DerivedWork>();
   CLI::App* command =
       add_below(app, "derive", "Add an application to built images, as images with a name of their own",
                 "kiln derive -f matrix/demo.json pytorch:2.6.0-distro-x86_64-trixie --name train \\\n"
                 "    --requirements requirements.txt --copy src --test smoke.sh\n"
-                "kiln publish -f matrix/demo.json application=train");
-  add_matrix_option(*command, options->matrix, "matrix file of the images");
+                "kiln publish -f matrix/demo.json application=train\n"
+                "kiln derive --list\n"
+                "kiln derive --remove train");
+  add_matrix_option(*command, options->matrix, "matrix file of the images")->required(false);
   add_value(*command, "images", options->images, "IMAGE",
-            "built images to add the application to: repository:tag, a digest or a cell")
-      ->required();
+            "built images to add the application to: repository:tag, a digest or a cell");
   add_value(*command, "--name", options->name, "NAME",
-            "name of the application, and repository of its images")
-      ->required();
+            "name of the application, and repository of its images");
   add_value(*command, "--requirements", options->requirements, "FILE",
             "install the Python packages of this file");
   add_value(*command, "--copy", options->copy, "DIR",
@@ -235,8 +330,19 @@ CLI::App* add_derive(CLI::App& app, Invocation& invocation) {
   add_value(*command, "--test", options->test, "SCRIPT", "test of the application: this script must succeed");
   add_jobs_option(*command, options->jobs);
   add_wait_option(*command, invocation.options);
-  add_format_option(*command, options->format);
-  command->callback([options, &invocation] { Deriver(*options, invocation).run(); });
+  command->add_flag("--list", other->list, "list the applications that were added to images");
+  add_value(*command, "--remove", other->remove, "NAME",
+            "remove this application from its matrix; its published images stay");
+  add_format_option(*command, other->format);
+  command->callback([options, other, command, &invocation] {
+    check(*command, *options, *other);
+    if (other->list)
+      list_derived(other->format, invocation);
+    else if (!other->remove.empty())
+      remove_derived(other->remove, invocation);
+    else
+      run_derive(*options, other->format, invocation);
+  });
   return command;
 }
 

@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "factory/base/reading.h"
+#include "factory/cli/derive.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
+#include "factory/cli/select_cells.h"
 #include "factory/cli/site_documents.h"
 #include "factory/cli/usage.h"
 #include "registry/deploy/deploy_site.h"
@@ -29,6 +31,8 @@ struct JobCommandOptions {
   std::string scheduler;
   std::string scripts;
   std::vector<std::string> scaling_models;
+  std::vector<std::string> matrices;
+  bool build_if_missing = false;
   std::int64_t snapshot = 0;
   bool json = false;
   bool allow_failing = false;
@@ -89,42 +93,95 @@ QuestionHost host_for(const JobCommandOptions& options, const ChooserQuestion& a
   return host_of_question(query, asked.unsaid, book);
 }
 
-// The index of the state folder. The first question of a job is counted.
+// The index of the state folder, and matrices with a cell for what it lacks. The first question of a job is
+// counted.
 class JobIndex {
  public:
   JobIndex(const WrittenDocument& document, const JobCommandOptions& options, Invocation& invocation)
       : document_(document), options_(options), invocation_(invocation) {}
 
   ChooserReply ask(const ChooserQuestion& asked) {
-    // Without an index, what is wrong in the document is still the first thing to mend.
-    if (!invocation_.has_index()) read_asked(document_, asked.terms, nullptr, {}, invocation_);
-    const Index index = invocation_.index(Index::Mode::read);
-    Question question = read_asked(document_, asked.terms, &index, {}, invocation_);
-    question.host = host_for(options_, asked, question.reading.query, invocation_);
-    const Answer answer = kiln::ask(&index, question, false, invocation_.cpus());
+    Asking asking = read(asked);
+    Answer answer = asking.ask(invocation_);
+    std::optional<SelectCells> cells;
+    if (!answer.selection.winner && !options_.matrices.empty()) {
+      cells.emplace(options_.matrices, asking.question.reading.query, asking.question.host.host, invocation_);
+      cells->find(answer.entries);
+      if (is_to_build(*cells)) prepare_build(invocation_);
+    }
     ChooserReply reply;
-    if (!std::exchange(was_asked_, true)) {
-      for (const DslNote& note : question.reading.notes) reply.notes.push_back(text_of(note));
-      if (!question.host.note.empty()) reply.notes.push_back(question.host.note);
-      count_question(question, answer.selection, invocation_);
-    }
-    if (!answer.selection.winner) {
-      reply.code = ExitCode::no_match;
-      reply.error = no_match(answer, question, "", "the index is empty: run `kiln publish`");
-      return reply;
-    }
-    const IndexEntry& chosen = *answer.selection.winner->entry;
-    reply.image = chosen.image;
-    reply.tuned = tuned_for(question.reading.query, chosen, question.host.host);
-    reply.reference = reference_of(*reply.image, question.reading.query.format, reference_paths(invocation_));
+    if (!std::exchange(was_asked_, true)) count(asking.question, answer, reply);
+    if (cells && is_to_build(*cells)) answer = built(*cells, asking);
+    if (answer.selection.winner)
+      give(asking.question, *answer.selection.winner->entry, reply);
+    else
+      refuse(asking.question, answer, cells, reply);
     return reply;
   }
 
  private:
+  struct Asking {
+    Question question;
+    std::optional<Index> index{};  // nothing: there is none yet, and matrices
+    Answer ask(const Invocation& invocation) const {
+      return kiln::ask(index ? &*index : nullptr, question, false, invocation.cpus());
+    }
+  };
+
+  Asking read(const ChooserQuestion& asked) {
+    Asking asking;
+    // Without an index, what is wrong in the document is still the first thing to mend.
+    if (!invocation_.has_index())
+      asking.question = read_asked(document_, asked.terms, nullptr, options_.matrices, invocation_);
+    if (invocation_.has_index() || options_.matrices.empty())
+      asking.index.emplace(invocation_.index(Index::Mode::read));
+    asking.question = read_asked(document_, asked.terms, asking.index ? &*asking.index : nullptr,
+                                 options_.matrices, invocation_);
+    asking.question.host = host_for(options_, asked, asking.question.reading.query, invocation_);
+    return asking;
+  }
+
+  // One image is enough for a job.
+  bool is_to_build(const SelectCells& cells) const {
+    return options_.build_if_missing && !was_built_ && cells.cell();
+  }
+
+  Answer built(SelectCells& cells, Asking& asking) {
+    Answer answer;
+    auto ask_again = [&]() -> IndexAnswer {
+      if (invocation_.has_index()) asking.index.emplace(invocation_.index(Index::Mode::read));
+      answer = asking.ask(invocation_);
+      return {answer.entries, answer.selection.winner.has_value()};
+    };
+    build_missing(cells, ask_again, invocation_);
+    was_built_ = true;
+    ask_again();
+    return answer;
+  }
+
+  void count(const Question& question, const Answer& answer, ChooserReply& reply) {
+    for (const DslNote& note : question.reading.notes) reply.notes.push_back(text_of(note));
+    if (!question.host.note.empty()) reply.notes.push_back(question.host.note);
+    count_question(question, answer.selection, invocation_);
+  }
+
+  void give(const Question& question, const IndexEntry& chosen, ChooserReply& reply) const {
+    reply.image = chosen.image;
+    reply.tuned = tuned_for(question.reading.query, chosen, question.host.host);
+    reply.reference = reference_of(*reply.image, question.reading.query.format, reference_paths(invocation_));
+  }
+
+  static void refuse(const Question& question, const Answer& answer, const std::optional<SelectCells>& cells,
+                     ChooserReply& reply) {
+    reply.code = ExitCode::no_match;
+    reply.error = no_match(answer, question, cells ? cells->hint() : "",
+                           cells ? "the index is empty" : "the index is empty: run `kiln publish`");
+  }
+
   const WrittenDocument& document_;
   const JobCommandOptions& options_;
   Invocation& invocation_;
-  bool was_asked_ = false;
+  bool was_asked_ = false, was_built_ = false;
 };
 
 fs::path build_file(const fs::path& file) {
@@ -152,6 +209,34 @@ void hand_over(const JobAnswer& answer, const JobCommandOptions& options, Invoca
   }
 }
 
+// Paths of the document are named from its folder on.
+DeriveOptions derive_options(const ImageRecord& parent, const JobDerivation& wanted,
+                             const JobCommandOptions& options) {
+  const fs::path folder = options.dsl == "-" ? fs::path() : fs::path(options.dsl).parent_path();
+  auto file = [&](const std::string& named) { return named.empty() ? "" : (folder / named).string(); };
+  return {options.matrices.front(), {parent.name()},  wanted.name,      file(wanted.requirements),
+          file(wanted.copy),        file(wanted.run), file(wanted.test)};
+}
+
+// A derived image is a cell of the matrix of its parent.
+DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, Invocation& invocation) {
+  if (!job.derivation) return {};
+  if (options.matrices.size() != 1)
+    throw Error(ExitCode::usage, "application.derive of the document goes with one -f",
+                "which names the matrix of the image to derive from");
+  if (options.snapshot != 0)
+    throw Error(ExitCode::usage, "application.derive and --snapshot do not go together",
+                "a derived image is made of the images of today");
+  keep_readable(options.dsl);
+  keep_readable(options.host);
+  invocation.need_root_for_steps();
+  return [&](const ImageRecord& parent, const JobDerivation& wanted) {
+    DerivedImage derived{derived_image(derive_options(parent, wanted, options), invocation), ""};
+    derived.reference = reference_of(derived.record, "tag", reference_paths(invocation));
+    return derived;
+  };
+}
+
 JobQuestion question_of(const JobCommandOptions& options) {
   JobQuestion question;
   question.terms.snapshot = snapshot_of(options.snapshot);
@@ -163,11 +248,20 @@ JobQuestion question_of(const JobCommandOptions& options) {
   return question;
 }
 
-void write_job(const JobCommandOptions& options, Invocation& invocation) {
+void check(const CLI::App& command, const JobCommandOptions& options, const Invocation& invocation) {
   refuse_one_stdin(options.dsl, options.host);
+  check_build_if_missing(command, options.build_if_missing, options.matrices, invocation);
+  if (!options.build_if_missing) return;
+  keep_readable(options.dsl);
+  keep_readable(options.host);
+}
+
+void write_job(const CLI::App& command, const JobCommandOptions& options, Invocation& invocation) {
+  check(command, options, invocation);
   const WrittenDocument document = read_written_document(options.dsl, invocation.files);
-  KnownMachines machines =
-      find_machines(options, read_job_request(document.document, options.lenient), invocation);
+  const JobRequest job = read_job_request(document.document, options.lenient);
+  const DeriveImage derive = deriver(job, options, invocation);
+  KnownMachines machines = find_machines(options, job, invocation);
   for (SiteDocument& one : read_site_files({{}, {}, options.scaling_models}, invocation.files))
     machines.documents.insert(machines.documents.begin(), std::move(one));
   DeploySite site(std::move(machines.documents));
@@ -176,9 +270,9 @@ void write_job(const JobCommandOptions& options, Invocation& invocation) {
   JobQuestion question = question_of(options);
   question.infrastructure = machines.asked;
   JobIndex index(document, options, invocation);
-  const JobAnswer answer =
-      answer_job(document.document, question, site, invocation.cpus(), reference_paths(invocation),
-                 [&](const ChooserQuestion& asked) { return index.ask(asked); });
+  const JobAnswer answer = answer_job(
+      document.document, question, site, invocation.cpus(), reference_paths(invocation),
+      [&](const ChooserQuestion& asked) { return index.ask(asked); }, derive);
   hand_over(answer, options, invocation);
 }
 
@@ -189,7 +283,8 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation) {
   CLI::App* command = add_below(app, "job", "Write the job script of a DSL document, with its best image",
                                 "kiln job --dsl job.json >job.sh && sbatch job.sh\n"
                                 "kiln job --dsl job.json --infrastructure cluster.json -o job.sh\n"
-                                "kiln job --dsl - --scheduler slurm --json <job.json");
+                                "kiln job --dsl - --scheduler slurm --json <job.json\n"
+                                "kiln job --dsl job.json -f matrix/demo.json --build-if-missing -o job.sh");
   add_value(*command, "--dsl", options->dsl, "FILE", "DSL document, - for stdin")->required();
   add_value(*command, "--infrastructure", options->infrastructure, "NAME|FILE",
             "the machines that the job goes to: a file, or a name in matrix/infrastructures or in the index "
@@ -214,8 +309,10 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation) {
   command->add_flag("--allow-failing", options->allow_failing,
                     "also choose images that fail a test that their recipes now have");
   command->add_flag("--lenient", options->lenient, "report an unknown key as a note instead of an error");
+  add_matrices_option(*command, options->matrices);
+  add_build_if_missing(*command, options->build_if_missing);
   command->add_flag("--json", options->json, "print the deployment and its scripts as JSON");
-  command->callback([options, &invocation] { write_job(*options, invocation); });
+  command->callback([options, command, &invocation] { write_job(*command, *options, invocation); });
   return command;
 }
 

@@ -75,11 +75,8 @@ void check(const CLI::App& command, const SelectOptions& options, const Invocati
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
   if (command.count("--limit") > 0 && !options.explain && !options.json)
     throw Error(ExitCode::usage, "--limit bounds what --explain and --json tell", "give one of them as well");
-  refuse_together(command, "--build-if-missing", "--snapshot", "a snapshot stays what it is");
   refuse_one_stdin(options.dsl, options.host);
-  if (options.build_if_missing && options.matrices.empty())
-    throw Error(ExitCode::usage, "--build-if-missing goes with -f", "which names the matrix to build from");
-  check_matrices(options.matrices, invocation);
+  check_build_if_missing(command, options.build_if_missing, options.matrices, invocation);
   if (!options.build_if_missing) return;
   if (!options.dsl.empty()) keep_readable(options.dsl);
   keep_readable(options.host);
@@ -196,9 +193,7 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   command->add_flag("--lenient", options->lenient,
                     "report an unknown key among the choices as a note instead of an error");
   add_matrices_option(*command, options->matrices);
-  command->add_flag("--build-if-missing", options->build_if_missing,
-                    "if no image qualifies, build, test and publish the matching cell, and answer with it; "
-                    "waits for a running build");
+  add_build_if_missing(*command, options->build_if_missing);
   command->add_flag("--explain", options->explain, "explain the choice, and why the others were not chosen");
   command->add_flag("--json", options->json, "print the whole answer as JSON");
   add_value(*command, "--limit", options->limit, "N",

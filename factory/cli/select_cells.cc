@@ -41,7 +41,17 @@ void add_matrices_option(CLI::App& command, std::vector<std::string>& matrices) 
       ->envname("KILN_FILE");
 }
 
-void check_matrices(const std::vector<std::string>& matrices, const Invocation& invocation) {
+void add_build_if_missing(CLI::App& command, bool& build_if_missing) {
+  command.add_flag("--build-if-missing", build_if_missing,
+                   "if no image qualifies, build, test and publish the matching cell, and answer with it; "
+                   "waits for a running build");
+}
+
+void check_build_if_missing(const CLI::App& command, bool build_if_missing,
+                            const std::vector<std::string>& matrices, const Invocation& invocation) {
+  refuse_together(command, "--build-if-missing", "--snapshot", "a snapshot stays what it is");
+  if (build_if_missing && matrices.empty())
+    throw Error(ExitCode::usage, "--build-if-missing goes with -f", "which names the matrix to build from");
   if (matrices.size() > 1 && !invocation.options.lockfile.empty())
     throw Error(ExitCode::usage, "--lockfile goes with one matrix",
                 "that beside each matrix is found by itself");
@@ -163,7 +173,7 @@ void build_missing(SelectCells& cells, const std::function<IndexAnswer()>& ask_a
                    Invocation& invocation) {
   invocation.options.wait = true;  // the question needs the answer, even if another kiln builds it
   const WriterLock lock =
-      lock_state(invocation, fmt::format("kiln select --build-if-missing of {}", cells.query().application));
+      lock_state(invocation, fmt::format("a build for a question about {}", cells.query().application));
   const IndexAnswer now = ask_again();
   if (now.answers) return;
   cells.find(now.published);

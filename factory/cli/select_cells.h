@@ -1,4 +1,5 @@
-// kiln select -f: matrices with a cell that would be the answer, where the index has none, and its build.
+// kiln select -f, kiln job -f: matrices with a cell that would be the answer, where the index has none, and
+// its build.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,9 +17,12 @@ namespace kiln {
 // -f, once or more.
 void add_matrices_option(CLI::App& command, std::vector<std::string>& matrices);
 
-// Throws Error(input) for a file that is not there, but not for the one that the environment names, which may
-// be meant for other commands; Error(usage) for one lockfile of several matrices.
-void check_matrices(const std::vector<std::string>& matrices, const Invocation& invocation);
+void add_build_if_missing(CLI::App& command, bool& build_if_missing);
+// Throws Error(usage) for options that do not go together, and for one lockfile of several matrices;
+// Error(input) for a file that is not there, but not for the one that the environment names, which may be
+// meant for other commands.
+void check_build_if_missing(const CLI::App& command, bool build_if_missing,
+                            const std::vector<std::string>& matrices, const Invocation& invocation);
 
 // The matrices, and which of their cells would be the answer to a question.
 class SelectCells {

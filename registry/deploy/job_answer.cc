@@ -45,17 +45,28 @@ bool chooses_nothing(const ChooserReply& reply) {
   return reply.code == ExitCode::no_match || (reply.error && reply.error->message() == kNamesNoApplication);
 }
 
+void derive_upon(const JobRequest& job, const DeriveImage& derive, ChooserReply& reply) {
+  if (!derive)
+    job.fail("derive", "this interface makes no derived image", "`kiln job` does, and `kiln derive`");
+  if (reply.image->external())
+    job.fail("derive", fmt::format("{} is a mapping: kiln has not built it", reply.reference));
+  DerivedImage derived = derive(*reply.image, *job.derivation);
+  reply.image = std::move(derived.record);
+  reply.reference = std::move(derived.reference);
+}
+
 // Also sets the constraint of the job.
 DeployedImage chosen_image(JobRequest& job, ImageChoice choice, const ReferencePaths& paths,
-                           JobAnswer& answer) {
+                           const DeriveImage& derive, JobAnswer& answer) {
   ChooserReply& reply = choice.reply;
   for (auto* notes : {&reply.notes, &choice.notes})
     for (std::string& note : *notes) answer.notes.push_back(std::move(note));
   answer.demand = std::move(reply.demand);
-  if (chooses_nothing(reply) && !job.image.empty())
+  if (chooses_nothing(reply) && !job.image.empty() && !job.derivation)
     return named_image(answer.reference = job.image, job.places.at("container_runtime"));
   if (reply.error) throw Error(*reply.error);
   if (!choice.constraint.empty()) job.constraint = choice.constraint;
+  if (job.derivation) derive_upon(job, derive, reply);
   answer.reference = std::move(reply.reference);
   return deployed_image(*reply.image, paths);
 }
@@ -63,7 +74,8 @@ DeployedImage chosen_image(JobRequest& job, ImageChoice choice, const ReferenceP
 }  // namespace
 
 JobAnswer answer_job(const JsonDocument& document, const JobQuestion& question, const DeploySite& site,
-                     const Microarchitectures& cpus, const ReferencePaths& paths, const AskIndex& ask) {
+                     const Microarchitectures& cpus, const ReferencePaths& paths, const AskIndex& ask,
+                     const DeriveImage& derive) {
   JobRequest job = read_job_request(document, question.terms.lenient);
   JobAnswer answer;
   const Infrastructure* machines = machines_of(question, job, site, answer);
@@ -76,8 +88,11 @@ JobAnswer answer_job(const JsonDocument& document, const JobQuestion& question, 
     terms.tuned = choice.reply.tuned.setting;
     if (const std::string& unused = choice.reply.tuned.unused; !unused.empty())
       reasons.push_back("the image " + unused);
-    image = chosen_image(job, std::move(choice), paths, answer);
+    image = chosen_image(job, std::move(choice), paths, derive, answer);
   } else {
+    if (job.derivation)
+      job.fail("derive", "the document names the image, so kiln chooses none to derive from",
+               "leave container_runtime out");
     image = named_image(answer.reference = job.image, job.places.at("container_runtime"));
   }
   terms.scaling = site.scaling_model(image.code);

@@ -36,6 +36,14 @@ std::string common_host(const std::vector<AlikeNodes>& kinds, const Microarchite
 ImageChoice choose_for_partition(ChooserQuestion asked, const Partition& partition, const JobRequest& job,
                                  const Microarchitectures& cpus, const AskIndex& ask);
 
+// The image that `application.derive` of the document asks for.
+struct DerivedImage {
+  ImageRecord record;
+  std::string reference;  // as `kiln select` answers
+};
+// Makes it upon the chosen image, where it is not there. Throws what stands in its way.
+using DeriveImage = std::function<DerivedImage(const ImageRecord& parent, const JobDerivation& derivation)>;
+
 struct JobQuestion {
   QuestionTerms terms{};
   std::string host{};  // as ChooserQuestion has it; "" = nodes of the infrastructure, else the document's
@@ -56,9 +64,11 @@ struct JobAnswer {
 
 // `document`: DSL. The questions that `ask` gets have no document: it has it already.
 // No file is read that the document or the question names. Throws Error(usage) for the name of an
-// infrastructure that the site does not have, else as ImageChooser, deploy() and render_job().
+// infrastructure that the site does not have, Error(input) for `application.derive` without `derive`, else as
+// ImageChooser, deploy(), render_job() and `derive`.
 JobAnswer answer_job(const JsonDocument& document, const JobQuestion& question, const DeploySite& site,
-                     const Microarchitectures& cpus, const ReferencePaths& paths, const AskIndex& ask);
+                     const Microarchitectures& cpus, const ReferencePaths& paths, const AskIndex& ask,
+                     const DeriveImage& derive = {});
 
 // As `kiln job --json` prints it, with the notes of the choice.
 Json to_json(const JobAnswer& answer);

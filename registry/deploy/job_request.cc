@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "factory/base/quantity.h"
 #include "factory/base/text.h"
@@ -159,6 +160,33 @@ JobBuild read_build(const JsonNode& node) {
   return build;
 }
 
+// A document may come from anybody: it names files below its own folder, and no others.
+std::string file_below(const JsonNode& node) {
+  const std::string named = node.line_of_text();
+  const std::filesystem::path path = named.substr(0, named.find(":/"));
+  const bool leaves =
+      path.is_absolute() || std::find(path.begin(), path.end(), std::filesystem::path("..")) != path.end();
+  if (leaves)
+    node.fail(fmt::format("'{}' is not below the folder of the document", named), "name it from there on");
+  return named;
+}
+
+JobDerivation read_derivation(const JsonNode& node) {
+  node.allow_only({"name", "requirements", "copy", "run", "test"});
+  JobDerivation derivation{node.at("name").line_of_text()};
+  auto file = [&](const char* key, std::string& value) {
+    if (auto named = present(node, key)) value = file_below(*named);
+    return !value.empty();
+  };
+  const bool adds_packages = file("requirements", derivation.requirements);
+  const bool adds_files = file("copy", derivation.copy);
+  const bool runs = file("run", derivation.run);
+  file("test", derivation.test);
+  if (!adds_packages && !adds_files && !runs)
+    node.fail("nothing to add to the image", "name requirements, copy or run");
+  return derivation;
+}
+
 void read_command_of(const PartReader& part, JobRequest& job) {
   for (const char* key : {"executable", "arguments"}) {
     const auto text = part.find(key);
@@ -188,6 +216,7 @@ void read_application(const JsonNode& node, JobRequest& job) {
   if (auto commands = part.find("pre-execution")) job.before = read_shell_commands(*commands);
   if (auto commands = part.find("post-execution")) job.after = read_shell_commands(*commands);
   if (auto build = part.find("build")) job.build = read_build(*build);
+  if (auto derivation = part.find("derive")) job.derivation = read_derivation(*derivation);
   if (auto checkpoint = part.find("checkpoint")) {
     checkpoint->allow_only(
         {"path", "interval", "signal", "before", "failure_rate", "write_time", "size", "bandwidth"});

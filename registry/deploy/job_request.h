@@ -29,6 +29,13 @@ struct JobBuild {
   std::optional<int> cores;  // build_parallelism
 };
 
+// An application upon the chosen image, as a derived image. Files are named from the document's folder on; ""
+// = none.
+struct JobDerivation {
+  std::string name;                                   // of the derived image
+  std::string requirements{}, copy{}, run{}, test{};  // as the options of `kiln derive`
+};
+
 struct JobRequest {
   std::string name = "job";  // as in MODAK
   std::string account, queue, partition, qos, constraint;
@@ -56,6 +63,7 @@ struct JobRequest {
   std::vector<std::string> before, after;  // shell commands of the job's own script
   std::optional<JobBuild> build;
   std::optional<JobCheckpoint> checkpoint;
+  std::optional<JobDerivation> derivation;
   std::string application;                      // framework, library or app_tag, lower case
   std::map<std::string, std::string> features;  // options of its part, but for versions
   std::string framework;                        // of ai_training, lower case

@@ -127,5 +127,57 @@ TEST(NodeKinds, WrongOnesAreRefused) {
             "'node' is given as well"));
 }
 
+const char* kDerived = R"("executable": "train", "derive": {"name": "train", "copy": "src:/opt/t"})";
+
+JobAnswer derived_answer(const std::string& application, bool is_mapping, const DeriveImage& derive) {
+  const AskIndex ask = [is_mapping](const ChooserQuestion&) {
+    ChooserReply reply;
+    ImageRecord image;
+    image.repository = "pytorch";
+    image.tag = "1";
+    if (!is_mapping) image.manifest = Digest::of("parent");
+    reply.reference = "docker://s/pytorch:1";
+    reply.image = image;
+    return reply;
+  };
+  return answer_job(JsonDocument::parse(document("", application), "job.json"), {},
+                    DeploySite(std::vector<SiteDocument>{}), archspec_table(), {}, ask, derive);
+}
+
+TEST(DerivedJob, RunsTheApplicationUponTheChosenImage) {
+  const auto derive = [](const ImageRecord& parent, const JobDerivation& wanted) {
+    EXPECT_EQ(parent.name(), "pytorch:1");
+    EXPECT_EQ(wanted.name, "train");
+    EXPECT_EQ(wanted.copy, "src:/opt/t");
+    EXPECT_EQ(wanted.requirements + wanted.run + wanted.test, "");
+    ImageRecord image;
+    image.reference = image.code = "docker://s/train:1";
+    return DerivedImage{image, image.reference};
+  };
+  const JobAnswer answer = derived_answer(kDerived, false, derive);
+  EXPECT_EQ(answer.reference, "docker://s/train:1");
+  EXPECT_TRUE(holds(answer.scripts.job, "train_1.sif")) << answer.scripts.job;
+}
+
+TEST(DerivedJob, IsRefusedWhereNoneCanBeMade) {
+  const auto fails = [](const std::string& application, bool is_mapping, const DeriveImage& derive) {
+    try {
+      derived_answer(application, is_mapping, derive);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input);
+      return error.format();
+    }
+    return std::string("it is not refused");
+  };
+  const auto none = [](const ImageRecord&, const JobDerivation&) -> DerivedImage {
+    ADD_FAILURE() << "nothing is to be made";
+    return {};
+  };
+  EXPECT_TRUE(holds(fails(kDerived, false, {}), "this interface makes no derived image"));
+  EXPECT_TRUE(holds(fails(kDerived, true, none), "is a mapping: kiln has not built it"));
+  const std::string named = std::string(kDerived) + R"(, "container_runtime": "docker://s/x:1")";
+  EXPECT_TRUE(holds(fails(named, false, none), "the document names the image"));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -177,3 +177,52 @@ expect 0 "$KILN" derive -f "$matrix" "$parent" --name slow --run slow.sh --wait
 equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 2
 expect 0 "$KILN" gc -n
 lacks "$out" derived
+
+# 11. A job brings its application: the image is derived from the chosen one, published, and the script runs it; again, nothing is built.
+expect 0 "$KILN" publish -f "$matrix" "$cell"
+"$KILN_PYTHON" - <<'P'
+import json
+optimisation = {"enable_opt_build": False, "app_type": "ai_training", "app_type-ai_training": {"config": {"ai_framework": "hello"}}}
+application = {"app_type": "python", "executable": "/opt/jobbed/train", "derive": {"name": "jobbed", "copy": "src", "test": "job_test.sh"}}
+for name, more in (("job", {}), ("outside", {"derive": {"name": "jobbed", "copy": "../src"}})):
+    json.dump({"job": {"job_options": {"job_name": "j"}, "application": {**application, **more}, "optimisation": optimisation}}, open(name + ".json", "w"))
+P
+echo 'sh /opt/jobbed/train | grep "^train says"' >job_test.sh
+job() { "$KILN" job --dsl "$@" --host x86_64; }
+expect 2 job job.json
+holds "$err" 'application.derive of the document goes with one -f'
+expect 3 job outside.json -f "$matrix"
+holds "$err" 'is not below the folder of the document (at /job/application/derive/copy)'
+jobbed=jobbed:2.10-distro-x86_64-busybox1.35
+expect 0 job job.json -f "$matrix" --json
+equals "$(json 'it["answer"]')" "$jobbed"
+holds "$(json 'it["job_script"]')" "${jobbed/:/_}.sif"
+holds "$err" "published $jobbed as snapshot"
+expect 0 job job.json -f "$matrix"
+lacks "$err" 'start '
+lacks "$err" published
+expect 0 "$KILN" plan -f "$matrix" --format json
+equals "$(json 'any("jobbed" in cell["id"] for cell in it["cells"])')" True # so that a night rebuilds it
+# A test that fails: no script, and nothing is published.
+echo 'exit 7' >job_test.sh
+expect 1 job job.json -f "$matrix"
+equals "$out" ''
+holds "$err" "error: $jobbed is not built: "
+
+# 12. What was added is listed, and removed: its cells go, its published images stay.
+expect 0 "$KILN" derive --list
+holds "$out" jobbed
+holds "$out" framework=hello
+expect 0 "$KILN" derive --list --format json
+equals "$(json 'sorted(one["name"] for one in it)')" "['jobbed', 'slow', 'train']"
+expect 2 "$KILN" derive --list --name x
+expect 2 "$KILN" derive --name x --copy src "$parent"
+holds "$err" 'kiln derive needs -f MATRIX'
+expect 4 "$KILN" derive --remove nothing
+holds "$err" "there is no application 'nothing'"
+expect 0 "$KILN" derive --remove jobbed
+expect 0 "$KILN" plan -f "$matrix" --format json
+equals "$(json 'any("jobbed" in cell["id"] for cell in it["cells"])')" False
+expect 0 "$KILN" index list --format json
+holds "$out" jobbed
+expect 4 "$KILN" derive --remove jobbed

@@ -36,7 +36,7 @@ wait "$one"
 equals "$(cat one.out)" "$fast"
 equals "$(json 'it["answer"]')" "$fast"
 holds "$err" 'waiting for '
-holds "$err" 'kiln select --build-if-missing of hello by process'
+holds "$err" 'a build for a question about hello by process'
 lacks "$err" 'start '
 holds "$(tail -n 1 one.err)" "published $fast as snapshot 1"
 cp plain.sh "$script"
@@ -117,4 +117,26 @@ holds "$err" 'no cell of tiny/tiny.json would match; nearest '
 lacks "$err" 'start '
 expect 0 "$KILN" index list --format json
 equals "$out" "$before"
-echo 'select --build-if-missing: one build, one image, one answer'
+
+# 8. A job whose image is missing: the cell is named, and built where that is asked for; its script runs it.
+cp -r "$tiny" whole
+"$KILN_PYTHON" - <<'P'
+import json
+asked = json.load(open("fast.json"))["optimisation"]
+job = {"job_options": {"job_name": "j"}, "application": {"app_type": "python", "executable": "hello"}, "optimisation": asked}
+json.dump({"job": job}, open("job.json", "w"))
+P
+ask_job() { "$KILN" job --state jobs --dsl job.json -f whole/tiny.json --host x86_64 "$@"; }
+expect 4 ask_job
+holds "$err" 'the cell hello-2.1-distro-fast-plain-busybox_1.35 of whole/tiny.json would match'
+lacks "$err" 'start '
+expect 2 "$KILN" job --state jobs --dsl job.json --build-if-missing
+holds "$err" '--build-if-missing goes with -f'
+expect 0 ask_job --build-if-missing -o job.sh --json
+equals "$(json 'it["answer"]')" "$fast"
+holds "$err" "published $fast as snapshot 1"
+holds "$(cat job.sh)" "${fast/:/_}.sif"
+expect 0 ask_job --build-if-missing -o again.sh
+lacks "$err" 'start '
+equals "$(cat again.sh)" "$(cat job.sh)"
+echo 'select and job --build-if-missing: one build, one image, one answer'

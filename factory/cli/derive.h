@@ -1,0 +1,26 @@
+// An application upon built images, for commands that need the image and not the report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "factory/cli/invocation.h"
+#include "factory/record/image_record.h"
+
+namespace kiln {
+
+// What `kiln derive` is told. "" = not given.
+struct DeriveOptions {
+  std::string matrix;
+  std::vector<std::string> images;
+  std::string name;
+  std::string requirements, copy, run, test;  // files of the application
+  int jobs = 0;
+};
+
+// The image of the application upon the one image of `options`: built, tested and published where it is not
+// there yet. It stays beside those upon other images. Waits for a running build. Throws as `kiln derive` and
+// `kiln publish` end. REQUIRES: need_root_for_steps().
+ImageRecord derived_image(const DeriveOptions& options, Invocation& invocation);
+
+}  // namespace kiln
