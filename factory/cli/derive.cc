@@ -248,7 +248,8 @@ void check(const CLI::App& command, const DeriveOptions& options, const DerivedW
 }
 
 void list_derived(const std::string& format, Invocation& invocation) {
-  const DerivedStore store(invocation.state(), invocation.files);
+  const StatePaths state = invocation.state();
+  const DerivedStore store(state, invocation.files);
   const auto all = store.all([&](const Error& error) { invocation.note(error.format()); });
   if (format == "json") {
     Json json = Json::array();
@@ -263,7 +264,8 @@ void list_derived(const std::string& format, Invocation& invocation) {
 
 void remove_derived(const std::string& name, Invocation& invocation) {
   const WriterLock lock = lock_state(invocation, "kiln derive --remove " + name);
-  const DerivedStore store(invocation.state(), invocation.files);
+  const StatePaths state = invocation.state();
+  const DerivedStore store(state, invocation.files);
   const auto all = store.all([](const Error&) {});
   const auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
   if (known == all.end())

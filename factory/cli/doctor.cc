@@ -25,9 +25,10 @@ std::string free_space(const fs::path& folder) {
 
 void run_doctor(const std::string& held, Invocation& invocation) {
   const Site site = invocation.site();
-  const DoctorReport report = examine({site, invocation.files, invocation.runner, invocation.cpus(),
-                                       invocation.environment, invocation.child_environment(), ::geteuid()},
-                                      held);
+  const DoctorReport report =
+      examine({site, invocation.files, invocation.runner, invocation.cpus(), KILN_ARCHSPEC_VERSION,
+               invocation.environment, invocation.child_environment(), ::geteuid()},
+              held);
   Table table({"WHAT", "FOUND", "NEEDED", "", "FOR"});
   for (const DoctorRow& row : report.rows)
     table.add({row.what, row.found, row.needed, row.rating, row.purpose});

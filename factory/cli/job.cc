@@ -123,7 +123,7 @@ class JobIndex {
   struct Asking {
     Question question;
     std::optional<Index> index{};  // nothing: there is none yet, and matrices
-    Answer ask(const Invocation& invocation) const {
+    Answer ask(Invocation& invocation) const {
       return kiln::ask(index ? &*index : nullptr, question, false, invocation.cpus());
     }
   };
