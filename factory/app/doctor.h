@@ -38,15 +38,15 @@ struct DoctorReport {
   bool missing = false;  // something that builds need
 };
 
-// `held`: the lock that another machine holds while it asks us; "": nobody does.
+// `held`: the lock that another machine holds while it asks this one; "": none.
 DoctorReport examine(const DoctorSubject& subject, const std::string& held);
 
 // The programs that hand over jobs, and the partitions and accounts that the site file names. REQUIRES: the
 // site's launcher is Slurm.
 DoctorReport examine_slurm(const DoctorSubject& subject);
 
-// The lock that another machine holds at `file`: missing when the file is not there, or nobody seems to hold
-// it.
+// The lock that another machine holds at `file`: missing when the file is not there, or no process seems to
+// hold it.
 DoctorReport examine_lock(const std::string& file);
 
 // The first number of a program's words that has a point ("ip utility, iproute2-6.1.0"), else the first at

@@ -69,7 +69,7 @@ struct Command {
   // watched together (memory_watch.h). Where the kernel grants no PID namespace the log says so, and it
   // shares the machine's.
   bool own_processes = false;
-  // The umask of the child; nullopt: ours, which says who may read kiln's own files and nothing of an
+  // The umask of the child; nullopt: ours, which says which users may read kiln's own files and nothing of an
   // image's.
   std::optional<unsigned> file_mask;
   // Cleaning up: it runs although we were told to stop, and is given its time.
@@ -175,7 +175,7 @@ std::string rfc3339(std::int64_t unix_seconds);
 // `interrupted`.
 void install_interrupt_handler();
 bool interrupted();
-// A second SIGINT, a second or more after the first signal: somebody does not want to wait any longer.
+// A second SIGINT, a second or more after the first signal: a person does not want to wait any longer.
 bool interrupted_again();
 
 // Dates that rfc3339() wrote, back as seconds.

@@ -6,7 +6,7 @@
 //   ToBytes out; out(witness); out.finish()      FromBytes in(bytes); in(witness);
 //
 // Numbers take 1 to 10 bytes. For files that kiln keeps for itself: there is no version in it, and nothing
-// but the end of the bytes is checked. Whoever reads proves them first.
+// but the end of the bytes is checked. The reader proves them first.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // The SAX pass in front of nlohmann::json: builds the DOM, enforces the limits, and says where everything
-// stands when somebody asks.
+// stands when it is asked for.
 #pragma once
 
 #include <nlohmann/json.hpp>

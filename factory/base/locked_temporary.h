@@ -14,8 +14,8 @@ struct LockedTemporary {
 };
 
 // A new one, of mode 0600 or 0700, open for reading and writing. First those go that the dead left in
-// `folder` under such names: of this machine all, of others (a shared file system) what nobody has touched
-// for a week. REQUIRES: nobody but the callers with this prefix makes such names there.
+// `folder` under such names: of this machine all, of others (a shared file system) what was not touched
+// for a week. REQUIRES: only callers with this prefix make such names there.
 LockedTemporary make_temporary_file(const std::filesystem::path& folder, const std::string& prefix);
 LockedTemporary make_temporary_folder(const std::filesystem::path& folder, const std::string& prefix);
 

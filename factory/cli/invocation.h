@@ -131,7 +131,7 @@ class Invocation {
   // Error(tool_missing).
   void need_root_or_namespace() const;
   // The same for a command that runs steps, and nothing where those are jobs of Slurm: each does so itself,
-  // and in a namespace of ours nobody would be whom munge and the controller know.
+  // and in a namespace of ours, munge and the controller would know no user.
   void need_root_for_steps() const;
 
   GlobalOptions options;

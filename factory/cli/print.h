@@ -16,7 +16,8 @@
 
 namespace kiln {
 
-// Each throws Error(store) when stdout cannot be written to; std::system_error(EPIPE) when nobody reads it.
+// Each throws Error(store) when stdout cannot be written to; std::system_error(EPIPE) when no process reads
+// it.
 void print_text(std::string_view text);                 // without_controls()
 void print_json(const Json& document, int indent = 2);  // printable_json(), and a newline
 void print_members(const Json& object);                 // a member a line, whatever is in it

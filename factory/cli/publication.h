@@ -65,7 +65,7 @@ class PublishTarget {
 
 struct PublishRun {
   PublishDestination place;           // chosen_place(); without a registry the index alone
-  bool take_tags = false;             // also those that somebody else has moved
+  bool take_tags = false;             // also those that another writer has moved
   std::vector<std::string> pruned{};  // names to take out, of lacking_images()
   bool keep = false;                  // look also at what lies in the registry already, as a night does
 };

@@ -17,8 +17,8 @@
 namespace kiln {
 
 // What Slurm says of our jobs, asked once for all that wait for one: <state>/jobs/queue is the last answer,
-// and whoever finds it older than the site's `poll` asks anew. A controller that does not answer is asked
-// less and less often, once a minute at least.
+// and a process that finds it older than the site's `poll` asks anew. A controller that does not answer is
+// asked less and less often, once a minute at least.
 struct QueueView {
   std::int64_t asked = 0;       // Unix seconds; 0: never
   std::int64_t silent_for = 0;  // seconds without an answer; 0: it answered
@@ -59,7 +59,7 @@ class QueueWatch {
 };
 
 // Of what sbatch, squeue or scontrol printed: the controller, munge or the network between was away or busy,
-// or the user has as many jobs as a limit admits. Everything else stays as it is until somebody acts.
+// or the user has as many jobs as a limit admits. Everything else stays as it is until a person acts.
 bool may_pass(const std::string& said);
 
 // The job's number in what `sbatch --parsable` printed: "17", or "17;cluster" where a cluster was named.
@@ -98,7 +98,7 @@ class SlurmController {
   std::string submit(const std::vector<std::string>& words, const JobMark& mark,
                      const std::set<std::string>& known);
   // Returns when none of them is alive any more. We may have been told to end: false when the controller is
-  // silent for two minutes, or somebody wants to wait no longer.
+  // silent for two minutes, or a person wants to wait no longer.
   bool cancel(const std::vector<std::string>& ids);
 
   // Throws when a view shows a silence that the site has no patience for.

@@ -2,7 +2,7 @@
 // submitted again where that helps (job_verdict.h). Never is a step in two jobs that run at once:
 //
 //  - a job bears the step's key in its comment, and is looked for before another is submitted;
-//  - jobs of one step have one name and --dependency=singleton, so that one whose submission nobody saw
+//  - jobs of one step have one name and --dependency=singleton, so that one whose submission was not seen
 //    succeed waits for the other, and then finds that the step is done;
 //  - what runs the step holds its claim (state/claim.h).
 #pragma once

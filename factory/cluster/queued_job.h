@@ -39,7 +39,7 @@ struct QueuedJob {
 // For `squeue --noheader --format`. The comment stands last: others' may hold anything.
 inline constexpr const char* kQueueFormat = "%i|%T|%r|%P|%N|%C|%m|%k";
 
-// Those of kiln's, whoever's state folder they are of.
+// Those of kiln's, of whatever state folder.
 std::vector<QueuedJob> parse_queue(std::string_view text);
 
 // The states of a job, as squeue(1) names them under "JOB STATE CODES" (Slurm 22.05), and what each means for
@@ -50,14 +50,14 @@ enum class JobFate {
   no_memory,     // OUT_OF_MEMORY
   no_time,       // TIMEOUT
   lost_machine,  // NODE_FAIL, BOOT_FAIL, PREEMPTED, REVOKED: another machine may do it
-  ended,         // CANCELLED, DEADLINE: somebody, or a rule of the site, wants no such job
+  ended,         // CANCELLED, DEADLINE: a person, or a rule of the site, wants no such job
 };
 
 // `state`: the extended form, "NODE_FAIL". One that is not known is taken for alive: what is taken for dead
 // would be run a second time.
 JobFate fate_of(std::string_view state);
 
-// Alive, and for nobody: the machine that was to start it could not (its prolog failed), and Slurm holds it
+// Alive, and useless: the machine that was to start it could not (its prolog failed), and Slurm holds it
 // until an administrator lets it go. `reason`: as squeue has it.
 bool is_held_for_launch(std::string_view state, std::string_view reason);
 

@@ -25,7 +25,7 @@ struct Collected {
 // survey.
 Collected collect(const Survey& survey, const StatePaths& state, Index* index, FileSystem& files);
 
-// The part of it for which nothing has to be written: for whoever collects because the disk is full, before
+// The part of it for which nothing has to be written: for a collection because the disk is full, before
 // the index is opened for writing. Throws and REQUIRES as collect().
 void make_room(const Survey& survey, const StatePaths& state, FileSystem& files);
 

@@ -13,7 +13,7 @@ namespace kiln {
 
 struct StateContents {
   std::vector<Garbage> parts;        // in the order in which they go: names before what they name
-  std::vector<std::string> unknown;  // files of somebody else: they stay
+  std::vector<std::string> unknown;  // files that kiln did not make: they stay
 };
 
 // Whether kiln makes something of that name in a state folder.
@@ -26,7 +26,7 @@ void need_state_folder(const StatePaths& state, const FileSystem& files);
 StateContents state_contents(const StatePaths& state, const FileSystem& files);
 
 // Takes the parts away; the lock stays, which the caller holds. Throws Error(locked) while something runs.
-// REQUIRES: whoever calls may delete files of the users that engines made them for (root, or inside a user
+// REQUIRES: the caller may delete files of the users that engines made them for (root, or inside a user
 // namespace).
 void empty_state(const StateContents& contents, const StatePaths& state, CommandRunner& runner,
                  FileSystem& files, const std::map<std::string, std::string>& environment);

@@ -15,10 +15,10 @@ namespace kiln {
 
 struct EngineGarbage {
   std::vector<std::string> images;      // "localhost/kiln:<key>" of steps that are not there any more
-  std::vector<std::string> containers;  // kiln's own: nobody uses the store, so their steps are dead
+  std::vector<std::string> containers;  // kiln's own: no process uses the store, so their steps are dead
   std::vector<fs::path> folders;        // of apptainer's: layers and containers as above
   bool whole = false;                   // it goes as a whole: no engine takes away what a killed one left
-  bool in_use = false;                  // somebody's session is alive: nothing is said of it
+  bool in_use = false;                  // a session is alive: nothing is said of it
   std::vector<Garbage> garbage;         // the same, for people
 };
 
@@ -28,14 +28,15 @@ EngineGarbage engine_garbage(const StatePaths& state, const std::set<std::string
                              const FileSystem& files);
 
 // Takes away what is garbage now, by the engine; the store as a whole where that is what it takes, or where
-// the engine cannot. Nothing happens where somebody uses the store. Throws Error(store), Error(tool_missing).
+// the engine cannot. Nothing happens while a process uses the store. Throws Error(store),
+// Error(tool_missing).
 void collect_engine(const StatePaths& state, const std::set<std::string>& steps, const std::string& engine,
                     const EngineSetup& setup);
 
 // Whether a process, here or on another machine, uses the engine's store.
 bool engine_is_used(const StatePaths& state, const FileSystem& files);
 
-// Unmounts what a killed engine left mounted, and deletes the store. REQUIRES: nobody uses it. Throws
+// Unmounts what a killed engine left mounted, and deletes the store. REQUIRES: no process uses it. Throws
 // Error(store).
 void delete_engine_store(const StatePaths& state, CommandRunner& runner, FileSystem& files,
                          const std::map<std::string, std::string>& environment);

@@ -1,4 +1,4 @@
-// What `kiln gc` takes away, as a value: found first, printed, and removed only when somebody says so.
+// What `kiln gc` takes away, as a value: found first, printed, and removed only when a person says so.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class GarbageKind {
   log,
   cache,         // of evidence/
   recipe,        // a component's files
-  leaving,       // what somebody who was killed, or an earlier kiln, left
+  leaving,       // what a killed process, or an earlier kiln, left
   engine,        // an image of the engine's store, or what is in no image there
   pushed_tag,    // of a registry
   pushed_index,  // of a registry: what a name of the site's stood for
@@ -40,7 +40,7 @@ struct Garbage {
   std::string why;   // "older than 30d, and not one of the newest 10"
   std::vector<std::filesystem::path> paths{};  // in the state folder; none where it is a row, or the engine's
   std::uint64_t bytes = 0;                     // that the disk gets back
-  bool named = true;  // by a row or a record that goes, too: false for caches, leavings, what nobody names
+  bool named = true;  // by a row or a record that goes, too: false for caches, leavings, what has no name
 };
 
 // What the disk gets back: a file counts when its last name goes, with the blocks that it has.

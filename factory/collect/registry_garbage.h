@@ -1,4 +1,4 @@
-// What this kiln has put into a registry and nobody needs any more: found by what it remembers of itself
+// What this kiln has put into a registry and is not needed any more: found by what it remembers of itself
 // (pushed.jsonl), the roots, and the tags that the registry has. What others have put there is no garbage,
 // and what a tag of theirs names stays.
 #pragma once
@@ -31,9 +31,9 @@ struct RegistryImage {
 struct RegistryGarbage {
   std::vector<RegistryTag> tags;
   std::vector<RegistryImage> indexes, images;
-  std::vector<std::string> forgotten;  // names that are there no more, or are somebody else's by now
+  std::vector<std::string> forgotten;  // names that are there no more, or are another writer's by now
   std::vector<std::string> notes;
-  // Manifests that tags which stay name, by repository: never taken away, whoever put them there.
+  // Manifests that tags which stay name, by repository: never taken away, whatever put them there.
   std::map<std::string, std::set<Digest>> kept;
   std::vector<Garbage> listed() const;  // for people, in the order in which it goes
 };
@@ -46,7 +46,7 @@ struct RegistrySetup {
 };
 
 // Asks only repositories in which something may go: for their tags, and what each names. Throws
-// Error(network); Error(store) where there is no snapshot, and nobody knows what is needed.
+// Error(network); Error(store) if there is no snapshot, so that it is not known what is needed.
 RegistryGarbage registry_garbage(const RegistrySetup& setup);
 
 // How many images of this kiln's in the registry no root names, by what it remembers.
@@ -60,8 +60,8 @@ struct RegistryCollected {
 
 // Tags first, then image indexes, then of each image what lists its referrers, its signatures, the referrers,
 // and the image last: killed at any moment, nothing that is named there lacks what it names, and the next run
-// takes the rest. An image is marked as going before the first of it goes, so that whoever publishes it again
-// meanwhile pushes it anew. Blobs are the registry's own to collect. Throws Error(network),
+// takes the rest. An image is marked as going before the first of it goes, so that a process that publishes
+// it again meanwhile pushes it anew. Blobs are the registry's own to collect. Throws Error(network),
 // Error(interrupted), Error(store). REQUIRES: the state's lock is held since before the survey, and the index
 // has forgotten the images.
 RegistryCollected collect_registry(const RegistryGarbage& garbage, RegistryClient& client,

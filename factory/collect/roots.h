@@ -20,7 +20,7 @@
 
 namespace kiln {
 
-// Which snapshots and images somebody wants to keep. Nothing here looks at a disk.
+// Which snapshots and images are to be kept. Nothing here looks at a disk.
 
 // Numbers of those that stay, with the reason: "current", "one of the newest 10", "younger than 30d",
 // "kept by name". The newest is always of them. One without a date that can be read is young. `now`: seconds
@@ -59,7 +59,7 @@ struct CollectSetup {
   Retention retention;
   std::int64_t now = 0;                                // seconds since 1970
   const Index* index = nullptr;                        // null: nothing was published
-  std::chrono::seconds grace = std::chrono::hours(1);  // what nobody names may be about to be named
+  std::chrono::seconds grace = std::chrono::hours(1);  // what has no name may be about to get one
 };
 
 // An image that has a record, slim: what names, files and blobs it has.

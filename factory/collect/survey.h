@@ -17,7 +17,7 @@ struct Survey {
 };
 
 // Everything but the engine's store (engine_storage.h). Throws Error(store) when something that lives cannot
-// be read, so that kiln cannot know what it needs. REQUIRES of whoever is going to remove it: the state's
+// be read, so that kiln cannot know what it needs. REQUIRES before it is removed: the state's
 // lock is held.
 Survey survey(const CollectSetup& setup);
 

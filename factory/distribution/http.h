@@ -26,7 +26,7 @@ struct HttpRequest {
   // Given what a 200 brings, a piece at a time, in place of HttpAnswer::body and without its limit; false:
   // that was enough. What it throws ends the transfer, and is thrown.
   std::function<bool(std::string_view piece)> take{};
-  // Its address was named by somebody elsewhere: refused where it is this machine or of its link.
+  // Its address was named by another machine: refused where it is this machine or of its link.
   bool is_foreign = false;
 };
 
@@ -39,7 +39,7 @@ struct HttpAnswer {
   std::string header(const std::string& name) const;  // the first; "" without one
 };
 
-// There was no answer: no connection, one that broke, silence, a certificate that nobody vouches for.
+// There was no answer: no connection, one that broke, silence, a certificate that no authority vouches for.
 class HttpFailure : public Error {
  public:
   explicit HttpFailure(std::string what, bool passes = true)
@@ -63,7 +63,7 @@ struct HttpSettings {
 class Http {
  public:
   virtual ~Http() = default;
-  // GET and HEAD follow redirects, and tell another host nothing of who asks; one from elsewhere to this
+  // GET and HEAD follow redirects, and tell another host no credentials; one from elsewhere to this
   // machine or its link is refused. Throws HttpFailure, and Error(interrupted).
   virtual HttpAnswer send(const HttpRequest& request) = 0;
 };

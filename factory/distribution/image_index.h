@@ -26,7 +26,7 @@ struct PlatformImage {
 // Its bytes: the same for the same images, in whatever order. REQUIRES: no two of one platform.
 std::string platform_index(std::vector<PlatformImage> images);
 
-// What an image index is made of, whatever its platforms; nothing of what is none, whoever wrote it.
+// What an image index is made of, whatever its platforms; nothing of what is none.
 std::vector<Digest> parts_of_index(const std::string& bytes);
 
 // The list of an image's referrers that stands under a tag where a registry has no API for them
@@ -39,7 +39,7 @@ std::optional<std::string> with_referrers(const std::string& now, const std::vec
 // The index `now` without these; nullopt: nothing is left of it. What is no image index stays as it is.
 std::optional<std::string> without_referrers(const std::string& now, const std::vector<Digest>& referrers);
 
-// What somebody wrote: null for what is no JSON, or too deep to be written again.
+// What the registry has: null for what is no JSON, or too deep to be written again.
 Json manifest_or_null(const std::string& bytes);
 
 }  // namespace kiln

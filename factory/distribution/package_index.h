@@ -30,8 +30,8 @@ struct PackageFile {
   std::string sha256;  // hex; "" where the index does not say
 };
 
-// All files of an answer, withdrawn ones too: whoever has pinned one may go on. `page`: its URL, which others
-// are relative to. Throws as releases_in does.
+// All files of an answer, withdrawn ones too: a lockfile that has pinned one stays valid. `page`: its URL,
+// which others are relative to. Throws as releases_in does.
 std::vector<PackageFile> files_in(std::string_view body, const std::string& content_type,
                                   const std::string& package, const std::string& page);
 

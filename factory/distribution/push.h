@@ -23,7 +23,7 @@ struct ImageToPush {
   std::string immutable_tag;  // names this manifest for ever
   std::string created;        // RFC 3339, of the image
   std::vector<Attachment> attachments;
-  const SigningKey* key = nullptr;  // signs it; null: nobody does
+  const SigningKey* key = nullptr;  // signs it; null: none does
   std::string elsewhere{};          // a repository that may have its blobs; "": none is known
 };
 

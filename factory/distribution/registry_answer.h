@@ -25,7 +25,7 @@ bool passes(const HttpAnswer& answer);
 bool is_full(const HttpAnswer& answer);
 // "403 DENIED: requested access to the resource is denied", in one line; bodies may be anything.
 std::string said_by(const HttpAnswer& answer);
-std::string error_code_in(const HttpAnswer& answer);  // "" where there is none
+std::string error_code_in(const HttpAnswer& answer);  // "" if there is none
 
 // How a 401 wants to be told who we are.
 struct Challenge {
@@ -44,7 +44,7 @@ std::string next_page(const HttpAnswer& answer);  // of its Link headers, as wri
 // Throws Error(network): it is no list of tags.
 std::vector<std::string> tags_in(const std::string& body, const std::string& url);
 
-// Debian's registry says 404 to whoever does not name the type that it has.
+// Debian's registry says 404 to a request that does not name the type that it has.
 inline constexpr const char* kManifestTypes =
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
     "application/vnd.docker.distribution.manifest.v2+json, "

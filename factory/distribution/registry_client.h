@@ -126,13 +126,13 @@ class RegistryClient {
   std::map<std::string, std::string> authorization_;  // by repository: what is sent since it was asked for
 };
 
-// The registry lists a tag, and answers 500 to whoever asks what it names: docker-registry, killed or without
+// The registry lists a tag, and answers 500 to the question what it names: docker-registry, killed or without
 // power while it wrote the tag, has left its link empty. Who writes the tag again mends it.
 struct BrokenTag : Error {
   explicit BrokenTag(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
-// What `ask` finds out of a tag; as if the tag were not there where nobody can read it any more.
+// What `ask` finds out of a tag; as if the tag were not there if it cannot be read any more.
 template <typename Ask>
 auto unless_broken(const Ask& ask) -> decltype(ask()) {
   try {
@@ -142,7 +142,7 @@ auto unless_broken(const Ask& ask) -> decltype(ask()) {
   }
 }
 
-// A manifest was refused because a blob or manifest that it names is not there: somebody collected it.
+// A manifest was refused because a blob or manifest that it names is not there: it was collected.
 struct MissingBlob : Error {
   explicit MissingBlob(const std::string& what) : Error(ExitCode::network, what) {}
 };

@@ -16,7 +16,7 @@ namespace kiln {
 std::string signatures_tag(const Digest& image);  // `sha256-<64 hex>.sig`
 
 // The claim that is signed: that these bits are `reference` ("registry.site/ai/pytorch:2.6-…"). The same for
-// the same image, so that nobody signs it twice.
+// the same image, so that it is not signed twice.
 std::string signed_claim(const std::string& reference, const Digest& image);
 
 // What is to be put there: all blobs, and the manifest that names them.
@@ -31,14 +31,14 @@ struct SignatureManifest {
 std::optional<SignatureManifest> with_signature(const std::string& now, const std::string& claim,
                                                 const SigningKey& key);
 
-// Whether a manifest of signatures has this claim, whoever signed it, and no other.
+// Whether a manifest of signatures has this claim, by whatever key, and no other.
 bool has_no_claim_but(const std::string& manifest, const std::string& claim);
 
 // A signed document: DSSE, the "Dead Simple Signing Envelope" of in-toto and sigstore
 // (github.com/secure-systems-lab/dsse, envelope.md and protocol.md, v1.0). What is signed is the type
 // together with the bytes, so a document of one kind never passes for one of another.
 
-// `key` signs it; null: nobody does.
+// `key` signs it; null: none does.
 std::string signed_envelope(std::string_view type, std::string_view payload, const SigningKey* key);
 
 struct OpenedEnvelope {

@@ -25,7 +25,7 @@ void copy_between(const fs::path& from, const fs::path& to, const std::string& p
                   const EngineSetup& setup);
 
 // Engines make places in a container where they mount something, each in its own way. In a layer there has to
-// be of them what buildah leaves, whoever ran the script: equal keys are equal bits.
+// be of them what buildah leaves, whichever engine ran the script: equal keys are equal bits.
 
 // Brings the changes of a container in which a script ran to that form: /dev, /etc, /proc and /sys are the
 // image's from then on, and /etc is changed where one of hosts, hostname and resolv.conf was missing in it

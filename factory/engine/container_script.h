@@ -31,8 +31,8 @@ class Fifo {
 
 // The pipes through which a script in a container talks to us, past its engine.
 //
-// buildah relays what a script prints by a goroutine for which nobody waits: when the script has failed, the
-// process ends at once, and the last lines, which say why, are lost where the machine is busy
+// buildah relays what a script prints by a goroutine that it does not wait for: when the script has failed,
+// the process ends at once, and the last lines, which say why, are lost where the machine is busy
 // (buildah 1.28.2, chroot/run_common.go, runUsingChroot: os.Exit beside the loop over `relays`).
 class ScriptPipes {
  public:
@@ -69,14 +69,14 @@ class ContainerScript {
   // front of all that. The script is the shell's child, whose end the shell says by its status, 128 + N for
   // signal N, for two reasons. buildah's chroot says the signal in words alone, which its own relay of output
   // loses now and then (v1.28, chroot/run_common.go: it exits without emptying it), and its status is 1. And
-  // the first process of podman's and docker's containers is spared by signals that nobody handles, its own
-  // included: a script that aborts would go on, and in QEMU, which ends itself by the signal that its program
-  // died of, wait for ever.
+  // the first process of podman's and docker's containers is spared by signals that it does not handle, its
+  // own included: a script that aborts would go on, and in QEMU, which ends itself by the signal that its
+  // program died of, wait for ever.
   std::vector<std::string> argv(const std::string& before = "") const;
   // The engine's whole command line, with everything around it that the request says. Without network it is
   // put into an empty network namespace, with a loopback interface that is up: MPI and process groups want
-  // it. So an engine shares the network of whoever starts it, but for one that has such a network of its own.
-  // Throws Error(tool_missing).
+  // it. So an engine shares the network of the process that starts it, but for one that has such a network of
+  // its own. Throws Error(tool_missing).
   enum class Network { of_starter, of_engine };
   Command command(std::vector<std::string> words, Network network = Network::of_starter) const;
   // Throws Error(store) where the engine, by its name, ended well and never began.

@@ -42,7 +42,7 @@ class DockerDaemon {
   explicit DockerDaemon(std::string host, Connect connect = open_http);
 
   const std::string& host() const { return host_; }  // never empty
-  // Whatever the status is. Throws Error(usage) for a host of another kind, Error(tool_missing) where nobody
+  // Whatever the status is. Throws Error(usage) for a host of another kind, Error(tool_missing) if no daemon
   // listens, the daemon goes away before it has answered, or libcurl is not here; Error(interrupted). Several
   // threads may call at once.
   DockerAnswer call(const DockerCall& call) const;

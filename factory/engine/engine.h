@@ -70,8 +70,8 @@ class Engine {
   // A container on `parent` (nullptr: empty). Imports the parent's layers from the blob store when the
   // engine's own store does not hold them. Errors: tool_missing, store.
   virtual std::unique_ptr<Container> start(const StepRecord* parent) = 0;
-  // Takes containers and images that nobody needs out of the engine's store. REQUIRES: nobody else uses it.
-  // Throws Error(store); what an engine could not take away, it does not trust the next time.
+  // Takes containers and images that are not needed out of the engine's store. REQUIRES: no other process
+  // uses it. Throws Error(store); what an engine could not take away, it does not trust the next time.
   virtual void forget(const std::vector<std::string>& containers, const std::vector<std::string>& images) = 0;
   // Fetches `reference` (docker://…, oci:…; without a transport docker://) into an OCI layout folder. Errors:
   // network; input when there is no such image; what the registry or the policy refuses is Error(network)

@@ -6,7 +6,7 @@
 //   <store>.sessions/<pid>-<random>   locked by a process for as long as it uses the store
 //
 // A session file that is not locked belongs to a process that was killed: the store may be damaged. As it is
-// only a cache, it is deleted whole, as soon as nobody uses it. So is one of before the last start of the
+// only a cache, it is deleted whole, as soon as no process uses it. So is one of before the last start of the
 // machine: engines write it without waiting for the disk, so after a power cut files may be empty or old. And
 // so is a copy: cp(1) keeps neither set-user-id bits nor owners, and steps would be built upon that.
 #pragma once
@@ -28,7 +28,7 @@ namespace kiln {
 std::string store_mark(const std::filesystem::path& store);
 
 // Unmounts what a killed engine left mounted in a store, and deletes the store with what lies outside for it.
-// REQUIRES: nobody uses it. Throws Error(store).
+// REQUIRES: no process uses it. Throws Error(store).
 void delete_engine_folders(const fs::path& store, CommandRunner& runner, FileSystem& files,
                            const std::map<std::string, std::string>& environment);
 

@@ -27,7 +27,7 @@ namespace kiln {
 void unpack_layer(const BuiltLayer& layer, const std::filesystem::path& blob,
                   const std::filesystem::path& folder);
 
-// Of the root folder where nobody says it: as containers/storage has it (drivers/overlay, defaultPerms), so
+// Of the root folder if no layer says it: as containers/storage has it (drivers/overlay, defaultPerms), so
 // that a script sees the same by every engine.
 inline constexpr fs::perms kRootMode{0555};
 

@@ -1,7 +1,7 @@
 // Where containers/storage keeps what changed in a container, from its own files. The kernel says it, too,
 // once the container is mounted, but a mount and its end are two starts of the engine in every step.
 //
-// Nobody promises that layout. So one container of a store is mounted, and when the kernel and the files say
+// That layout is not promised. So one container of a store is mounted, and when the kernel and the files say
 // the same, the files are believed from then on: in that store, with that program, mounted in that way. What
 // was seen stands in `<store>/layout` and goes with the store.
 #pragma once

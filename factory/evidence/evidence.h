@@ -18,7 +18,7 @@ enum class Verdict {
   conforms,       // nothing that runs unconditionally needs more than the target has
   exceeds,        // something does
   not_optimised,  // nothing does, and where the image promises more than the baseline there is only baseline
-  not_judged      // no target was declared, or nobody here reads code of its family
+  not_judged      // no target was declared, or kiln does not read code of its family
 };
 std::string_view name_of(Verdict verdict);
 

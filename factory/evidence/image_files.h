@@ -23,7 +23,7 @@ struct LayerBlob;
 class LayerExtracts {
  public:
   virtual ~LayerExtracts() = default;
-  // The layer's extract (oci/layer_extract.h), made by FileExaminer and by whoever `also` is; nullptr where
+  // The layer's extract (oci/layer_extract.h), made by FileExaminer and by `also`; nullptr where
   // the layer is to be read.
   virtual std::unique_ptr<LayerEntries> open(const LayerBlob& layer) = 0;
 };

@@ -21,8 +21,7 @@ std::vector<ElfEntry> elf_entries(const ImageFiles& files);
 struct MissingLibrary {
   std::string file;
   std::string library;
-  std::string
-      elsewhere;  // where the image has it off the search path: it must be loaded by somebody else first
+  std::string elsewhere;  // where the image has it off the search path: another library must load it first
 };
 
 struct GlibcNeed {
@@ -37,7 +36,7 @@ std::vector<MissingLibrary> missing_libraries(ImageFiles& files, const std::vect
                                               const std::string& library_path);
 // Of those the ones that keep a program from starting: of a program in a bin or sbin folder, or of a library
 // that it is linked with, and nowhere in the image. A module that is loaded by name (NVIDIA's
-// libcufile_rdma.so, a graphical tool's plugin) may lack what it likes until somebody asks for it, and the
+// libcufile_rdma.so, a graphical tool's plugin) may lack what it likes until it is asked for, and the
 // libraries of NVIDIA's driver come from the host (Apptainer's nvliblist.conf, the NVIDIA Container Toolkit).
 std::vector<MissingLibrary> that_stop_programs(const std::vector<MissingLibrary>& missing,
                                                const std::vector<ElfEntry>& entries);

@@ -55,7 +55,7 @@ class CellTable {
 // counts as `none`.
 class CellPattern {
  public:
-  // `if_unknown`: whether a version or fact matches that nobody knows, as the recipe is broken.
+  // `if_unknown`: whether an unknown version or fact matches, because the recipe is broken.
   CellPattern(const AxisValues& values, const SourceLocation& where, const CellTable& table,
               const RecipeBook& recipes, bool if_unknown = false);
   bool matches(const CellTable::Cell& cell) const;

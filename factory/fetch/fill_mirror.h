@@ -33,7 +33,7 @@ struct FillReport {
   std::size_t items = 0;          // that the images need
   std::uint64_t bytes = 0;        // of files among them
   std::size_t fetched = 0;        // now
-  std::size_t unbuilt = 0;        // steps of which nobody knows the packages
+  std::size_t unbuilt = 0;        // steps whose packages are not known
   std::vector<std::string> lost;  // of earlier lockfiles, damaged: they are no items any more
   std::vector<Error> problems;
 };

@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// A suite of an archive, and who may sign it.
+// A suite of an archive, and the keys that may sign it.
 struct ImageSource {
   std::string uri;        // without a slash at its end
   MirrorSuite suite;      // without its folder; no Signed-By where there is a keyring

@@ -27,7 +27,7 @@ TwinPairs pair_twins(const std::vector<std::string>& paths);
 // Files that kiln generated itself: their recipes are there already. Used by the import only; pure.
 
 // What a Dockerfile or definition file of kiln's, in either form (`kiln generate`, --inline), says that it
-// was generated from; nothing for any other file, and for one whose first line or labels somebody took away.
+// was generated from; nothing for any other file, and for one whose first line or labels were taken away.
 std::optional<OwnOutput> read_own_output(const std::string& path, const std::string& text);
 
 // "the recipes are base/debian, framework/pytorch: …", for people.

@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// A repository of this registry stands for an image that kiln cannot pull: somebody has to decide. No
+// A repository of this registry stands for an image that kiln cannot pull: an administrator has to decide. No
 // registry can have the name (RFC 2606).
 inline constexpr std::string_view kUndecidedRegistry = "library.invalid/";
 

@@ -44,7 +44,7 @@ bool names_shell(std::string_view text);  // an interpreter that is a shell: sh,
 // A file's name on one line of text, whatever bytes it is made of.
 std::string printable_name(const std::string& path);
 
-// `/a:` of PATH=/a:$UNSET means the current folder as well, which nobody wanted: without the colon.
+// `/a:` of PATH=/a:$UNSET means the current folder as well, which was not meant: without the colon.
 std::string without_open_end(std::string_view name, std::string value);
 
 // A RUN of `export`, `cd` and the like: nothing of it is left for the next one.

@@ -94,7 +94,7 @@ Mirror read_mirror(const JsonDocument& document);
 // Where the layout of a base lies. `architecture`: OCI's word, "" where the plan does not say it.
 std::string image_path(std::string_view reference, std::string_view architecture);
 
-// Whether a path that somebody else made names something inside a folder, in bytes that no program takes for
+// Whether a path that kiln did not make names something inside a folder, in bytes that no program takes for
 // anything else.
 bool is_inside(std::string_view path);
 // The last part of a URL as a name of a file: other bytes than letters, digits, . _ + ~ - are "_".

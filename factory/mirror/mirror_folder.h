@@ -20,11 +20,11 @@ class MirrorFolder {
   fs::path path(const std::string& inside) const { return root_ / inside; }
   fs::path temporary() const { return root_ / "tmp"; }
   bool is_there() const;  // whether it has a manifest
-  // Empty where there is none. Throws Error(input) that names the file.
+  // Empty if there is none. Throws Error(input) that names the file.
   Mirror read() const;
   // Whether pip's page of links is what the mirror has.
   bool has_links(const Mirror& mirror) const;
-  // Removes what writers left that were killed. REQUIRES: nobody else writes.
+  // Removes what writers left that were killed. REQUIRES: no other process writes.
   void drop_temporary() const;
   void write(const Mirror& mirror) const;  // and pip's page of links
 

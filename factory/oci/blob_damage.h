@@ -16,7 +16,7 @@ namespace kiln {
 // As far as is to be seen without reading it.
 std::string seen_damage(const BlobStore& store, const Digest& digest, std::uint64_t size);
 
-// Its bytes against its digest, all of them. `size`: that was written, nothing where nobody knows. `read`
+// Its bytes against its digest, all of them. `size`: that was written; nothing if it is not known. `read`
 // gets the count of each few bytes read; may be empty. Throws Error(store) when the file cannot be read,
 // which says nothing of its bytes, and Error(interrupted).
 std::string read_damage(const BlobStore& store, const Digest& digest, std::optional<std::uint64_t> size,

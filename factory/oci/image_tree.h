@@ -21,7 +21,7 @@ using NodeId = std::uint32_t;
 inline constexpr NodeId kRootNode = 0;
 inline constexpr NodeId kNoNode = UINT32_MAX;
 
-// A tree of names that only grows. A node says that somebody named this path, not that a file is there.
+// A tree of names that only grows. A node says that a layer names this path, not that a file is there.
 class PathTable {
  public:
   PathTable();

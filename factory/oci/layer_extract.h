@@ -2,7 +2,7 @@
 // it. What is read of an extract is what is read of the layer, at a fraction of the work, so whoever puts
 // layers on one another (LayerMerge) need not know which of the two it has.
 //
-// An extract is kiln's own and never comes from an image: whoever reads one has proven it first.
+// An extract is kiln's own and never comes from an image. A reader has proven it first.
 #pragma once
 
 #include <cstdint>

@@ -83,7 +83,7 @@ class LayerReader final : public LayerEntries {
 
  private:
   struct State;
-  std::unique_ptr<LayerStream> stream_;  // null: somebody else's
+  std::unique_ptr<LayerStream> stream_;  // null: the caller's
   std::unique_ptr<State> state_;
 };
 

@@ -46,7 +46,7 @@ class MemoryCgroup {
   bool has_processes() const;
   std::uint64_t memory() const;  // bytes of its processes and of shared memory, now
   std::uint64_t peak() const;  // bytes, files that the system keeps included; 0 where the kernel does not say
-  std::uint64_t kills() const;  // of the OOM killer, whoever's limit it was
+  std::uint64_t kills() const;  // of the OOM killer, by whatever limit
 
  private:
   MemoryCgroup(std::filesystem::path folder, int version) : folder_(std::move(folder)), version_(version) {}

@@ -19,7 +19,7 @@ class FileLock {
   // nullopt when another process holds it.
   static std::optional<FileLock> try_acquire(const std::filesystem::path& file,
                                              LockKind kind = LockKind::exclusive);
-  // That of a file which is there and which nobody holds: its holder is dead. nullopt for every other.
+  // That of a file which is there and which no process holds: its holder is dead. nullopt for every other.
   static std::optional<FileLock> of_the_dead(const std::filesystem::path& file);
   // Replaces the text of the lock's file: who holds it. For people; a failure to write is no error.
   void write(std::string_view text) const;
@@ -35,7 +35,7 @@ class FileLock {
 
 // A lock for the time of one piece of work. Its file goes when the work ends, also by an exception, and while
 // the lock is still held: removed later, it could be the next holder's. That of a killed process is left to
-// whoever does the same work next.
+// the process that does the same work next.
 class PassingLock {
  public:
   // As FileLock::acquire.

@@ -29,7 +29,7 @@ ImageRecord declared_record(const ImageSpec& spec, const std::string& architectu
 struct Artifact {
   LayoutImage image;    // what write_layout takes; `referrers` are those of the documents attached so far
   Descriptor manifest;  // of the image; what is attached does not change it
-  ImageRecord record;   // what the index will know; `layout` is left to whoever keeps the image
+  ImageRecord record;   // what the index will know; `layout` is left to the caller that keeps the image
 };
 
 // The image of these layers: the base's configuration, then the recipe's environment, labels and command. The
@@ -38,7 +38,7 @@ struct Artifact {
 Artifact compose(const ImageSpec& spec, const LayerChain& built, EvidenceRecord evidence, std::int64_t epoch);
 
 // The third pass: bills of materials, provenance and the evidence report, each a referrer of the image. And
-// the way back: such documents read from images by whoever made them.
+// the way back: such documents read from images, whatever made them.
 inline constexpr std::string_view kEvidenceType = "application/vnd.kiln.evidence.v1+json";
 
 // Who says so, and when.

@@ -27,7 +27,7 @@ class KeptLayers final : public evidence::LayerExtracts {
   KeptLayers(CacheFolder& folder, unsigned jobs, evidence::FactsCache* cache, std::size_t most = kMostExtract)
       : folder_(folder), jobs_(jobs), cache_(cache), most_(most) {}
 
-  // What is kept, else what is made of the layer and kept; whoever asks for the same at the same time waits.
+  // What is kept, else what is made of the layer and kept. A second caller for the same layer waits.
   // nullptr for a layer that is damaged or extraordinarily large: reading it says what there is to say.
   // Throws Error(interrupted), Error(store) where the extract cannot be written.
   std::unique_ptr<LayerEntries> open(const evidence::LayerBlob& layer) override;

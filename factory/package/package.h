@@ -5,7 +5,7 @@
 //   attach_documents   bills, provenance, evidence       documents.h
 //   attach_sif         where the site wants one          sif_pass.h
 //
-// All blobs are in the store when it returns; a name is given to them by whoever keeps the artifact.
+// All blobs are in the store when it returns; the caller that keeps the artifact gives them a name.
 #pragma once
 
 #include <cstdint>

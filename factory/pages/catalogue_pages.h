@@ -38,7 +38,7 @@ class CataloguePages {
 
   // Of all pages, sorted: "images/pytorch/2.6.0-distro-x86_64.html".
   std::vector<std::string> paths() const;
-  // nullopt: there is no such page. "" is index.html. Whoever asks need not be trusted.
+  // nullopt: there is no such page. "" is index.html. The caller need not be trusted.
   std::optional<Page> page(std::string_view path) const;
   // Whether it can be the path of a page of any index: known without one.
   static bool may_be_page(std::string_view path);

@@ -43,7 +43,7 @@ struct PageContent {
   // of themselves is SOURCE_DATE_EPOCH, so that their bits are the same whenever they are made.
   std::map<std::string, std::string> published = {};
 
-  std::string published_at(const ImageRecord& image) const;  // "": nobody knows
+  std::string published_at(const ImageRecord& image) const;  // "": not known
 };
 
 // What only some page needs, and what is too much to be held for all. May be asked by several threads at

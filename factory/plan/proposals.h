@@ -1,4 +1,4 @@
-// Newer versions of upstream, proposed for review: at most a few at a time, each in its place until somebody
+// Newer versions of upstream, proposed for review: at most a few at a time, each in its place until a person
 // takes it or says no. Pure.
 #pragma once
 

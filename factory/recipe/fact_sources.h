@@ -15,7 +15,7 @@
 namespace kiln {
 
 // built: an image was built with it, and its tests passed. read: it stands in upstream's own files. seen: it
-// stands in what others published. derived: it follows from other facts. unknown: nobody has found it.
+// stands in what others published. derived: it follows from other facts. unknown: it was not found.
 enum class Knowledge { built, read, seen, derived, unknown };
 std::string_view name_of(Knowledge knowledge);
 std::vector<std::string> knowledge_names();

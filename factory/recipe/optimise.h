@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// One setting and who said it; "" = nobody.
+// One setting and its source; "" = none.
 struct OptimiseSetting {
   std::string word;     // level: 0, 1, 2, 3, s; LTO: off, full, thin; PGO: off, generate, use
   std::string said_by;  // "the method", "the cell"

@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// Who is given a variable. Those that are not listed are in no key.
+// What is given a variable. Those that are not listed are in no key.
 enum class GivenTo {
   lister,           // a script whose method lists it under "parameters"
   lister_and_test,  // every test of the component as well, listed or not

@@ -45,7 +45,7 @@ struct EvidenceRecord {
   std::vector<std::string> gpu;            // sm_80, compute_90, gfx90a
   bool gpu_hidden = false;                 // there is more code for AMD's than could be read
   std::string glibc;                       // needed, "" = none
-  std::string glibc_provided{};            // by the image, "" = it has none, or nobody looked
+  std::string glibc_provided{};            // by the image, "" = it has none, or it was not looked for
   std::vector<std::string> missing;        // libraries without which a program of the image cannot start
   std::uint64_t beyond_target = 0;         // findings that are not accepted
   std::vector<std::string> exceeding{};    // their features, sorted
@@ -99,7 +99,7 @@ struct ImageRecord {
   std::string registry_digest() const;  // `docker://<registry>/<repository>@sha256:…`; REQUIRES as above
   std::string registry_sif() const;     // `oras://…@sha256:…`; "" where no SIF of it is in a registry
   bool external() const { return manifest.empty(); }
-  // "its recipes have no test"; "" where it was tested where it was built, or nobody knows.
+  // "its recipes have no test"; "" if it was tested where it was built, or if that is not known.
   std::string why_untested() const;
   const Attachment* attachment(std::string_view kind) const;  // nullptr when the image has none
   // 64 hex digits, equal for what has the same contents under whatever name: the plan's key, else the

@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// Where and when a test was run; what nobody wrote down is empty.
+// Where and when a test was run; what was not written down is empty.
 struct TestRun {
   std::string host;                       // the machine's name
   std::string cpu;                        // archspec's of its processor
@@ -32,7 +32,7 @@ struct TestsRecord {
   std::map<std::string, std::string> not_run;  // passed, but could not try all of it here: why
   std::map<std::string, TestRun> ran{};        // where, of each of both that was run since this is kept
 
-  // Why nobody may say that the image was tested where it was built; "" where all of it was.
+  // Why the image does not count as tested where it was built; "" where all of it was.
   std::string why_untested() const;
   bool operator==(const TestsRecord&) const = default;
 };

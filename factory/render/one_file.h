@@ -16,7 +16,7 @@ struct OneFile {
   std::map<std::string, std::string> context;  // path → bytes
 };
 
-// Throws Error(input) for files that nobody could read, review or send as text: binary ones, large ones.
+// Throws Error(input) for files that a person cannot read, review or send as text: binary ones, large ones.
 OneFile one_file(const ImageSpec& spec, const RecipeBook& recipes, std::string_view ending);
 
 // Paths of the context that the scripts of these steps need, sorted.

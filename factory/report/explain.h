@@ -27,7 +27,7 @@ ImageFlags flags_of_image(const ImageSpec& spec, const RecipeBook& recipes, cons
 
 // One line a changed input: "library/openblas: distro.sh changed (1a2b… → 3c4d…)". `before`: the same cell in
 // the plan of the last build. Empty when nothing changed. `moved`: what differs between the lockfiles of the
-// two plans (compare_locks), where somebody knows: changed flags then say which tables they come from.
+// two plans (compare_locks), if they are known: changed flags then say which tables they come from.
 std::vector<std::string> explain_image(const ImageSpec& now, const ImageSpec& before,
                                        const std::vector<LockChange>& moved = {});
 // The same where the last plan does not have the cell, or there is no last plan.

@@ -14,7 +14,7 @@ enum class JunitOutcome {
   passed,
   failed,   // the image is wrong: it does not build, or a test fails
   error,    // it could not be tried: what it needed was not there
-  skipped,  // nobody tried it: excluded, no such machine, no time
+  skipped,  // it was not tried: excluded, no such machine, no time
 };
 
 struct JunitCase {

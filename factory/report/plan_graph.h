@@ -61,7 +61,7 @@ inline constexpr std::size_t kMermaidBytes = 50'000;
 // What it saves that equal steps are one. Pure: what steps took is handed in, from the records of earlier
 // builds.
 
-// One run of a step; nullopt where nobody has measured it.
+// One run of a step; nullopt if it was not measured.
 struct StepCost {
   std::optional<double> seconds;
   std::optional<std::uint64_t> bytes;  // of the layers it adds, compressed

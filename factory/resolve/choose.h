@@ -27,7 +27,7 @@ using Choice = std::vector<Chosen>;
 // True when one of them is what `companion` asks for.
 bool has(const Choice& choice, const Companion& companion);
 
-// This combination cannot be, through nobody's mistake. Thrown and caught inside resolve, which makes an
+// This combination cannot be, without a mistake in a file. Thrown and caught inside resolve, which makes an
 // ExcludedCell of it.
 struct Unsolvable : std::exception {
   explicit Unsolvable(std::string why) : reason(std::move(why)) {}
@@ -48,7 +48,7 @@ const Recipe& whole_recipe(const RecipeBook& recipes, Kind kind, const std::stri
 // What the cell names, in the order of the kinds. Throws Error(input), Unsolvable, Broken.
 Choice choose_named(const ImageRequest& request, const RecipeBook& recipes);
 
-// A need with the one who has it, for messages.
+// A need with the component that has it, for messages.
 struct Requirement {
   OpenNeed open;
   std::string needer;  // "inductor"

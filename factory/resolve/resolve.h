@@ -173,7 +173,7 @@ struct ResolveInput {
   const RecipeBook& recipes;
   const TargetBook& targets;
   const Microarchitectures& cpus;
-  // Who is going to run the steps, where that is none of the engines that make equal bits (engine_facts.h):
+  // The engine that runs the steps, if it is none of the engines that make equal bits (engine_facts.h):
   // "". Its name is in the key of every base, so that no step of it is another's.
   std::string engine_family = {};
 };
@@ -228,7 +228,7 @@ class Resolution {
   const StepTable& steps() const;
   std::size_t size() const;
   ResolvedImage image(std::size_t number) const { return {*expansion_, *table_, number}; }
-  // The cells that are no images: those of the expansion, then those that cannot be, through nobody's
+  // The cells that are no images: those of the expansion, then those that cannot be, without a
   // mistake.
   std::size_t excluded() const;
   ExcludedCell excluded(std::size_t number) const;

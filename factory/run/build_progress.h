@@ -54,7 +54,7 @@ class LostSteps {
 
   std::size_t count() const;
 
-  // Records that they failed: nobody's fault that can be seen here, as of a launcher that got no machine.
+  // Records that they failed, by no fault that can be seen here, as of a launcher that got no machine.
   // Those that say themselves how they ended are left alone. Throws Error(store).
   void record() const;
 

@@ -31,7 +31,7 @@ struct ExplainedState {
 // The state folder as the next build would find it.
 class StateView {
  public:
-  // `moved`: what differs between the lockfiles of the last build and of this plan, where somebody knows.
+  // `moved`: what differs between the lockfiles of the last build and of this plan, if it is known.
   // REQUIRES: all others outlive this; `names` are of the same state folder.
   StateView(const BuildPlan& plan, const Site& site, const StatePaths& state, const FileSystem& files,
             StateNames& names, std::vector<LockChange> moved = {});
@@ -46,7 +46,7 @@ class StateView {
   std::string fetched_from(const std::string& key) const;
   // From the record of the step's last run; nothing when it was never run here.
   StepCost cost(const std::string& key) const;
-  // Keeps what was found of blobs for the next who asks; where nobody may write, nothing is kept.
+  // Keeps what was found of blobs for the next process. In a folder that cannot be written, nothing is kept.
   void keep(FileSystem& files) const;
   GraphStates graph_states(const ImageNumbers& images) const;
 

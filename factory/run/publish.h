@@ -92,7 +92,7 @@ struct LackingImages {
   std::size_t published = 0;       // all that it published and that is there
 };
 
-// REQUIRES: no cell of the plan is broken: nobody knows the names of those.
+// REQUIRES: no cell of the plan is broken: the names of those are not known.
 LackingImages lacking_images(const BuildPlan& plan, const StatePaths& state, const FileSystem& files);
 
 }  // namespace kiln

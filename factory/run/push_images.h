@@ -1,5 +1,5 @@
 // publish --to: images go into a registry before a snapshot of the index names them, and readable tags move
-// after it, the site's own names last. What the index says is the journal of the tags: whoever publishes next
+// after it, the site's own names last. What the index says is the journal of the tags: the next publication
 // completes what a kill has left. What lies there already is looked at as well (registry_look.h).
 #pragma once
 
@@ -67,7 +67,7 @@ struct KeepTerms {
 // Asks the registry over several connections at the same time.
 class RegistryPublisher {
  public:
-  // REQUIRES: all outlive this, and the state's lock is held. `key` signs the images; null: nobody does.
+  // REQUIRES: all outlive this, and the state's lock is held. `key` signs the images; null: none does.
   // `tell`: what is being done, a line each; may be empty. Several threads call it, and `client`.
   RegistryPublisher(RegistryClient& client, const BlobStore& store, PushedNames& pushed,
                     const SigningKey* key, std::function<void(const std::string&)> tell = {});
@@ -76,8 +76,8 @@ class RegistryPublisher {
   // as Pusher::push does.
   void push(std::vector<ImageRecord>& images);
   // After it: each readable tag of the current snapshot that lies in this registry names its image; those of
-  // retired images are left alone. Each is looked at. One that somebody else has moved is left, and reported;
-  // with `take` it is moved as well. Throws Error(network).
+  // retired images are left alone. Each is looked at. One that another writer has moved is left, and
+  // reported; with `take` it is moved as well. Throws Error(network).
   void move_tags(const std::vector<IndexEntry>& entries, bool take);
 
   // After that: each of the site's names is an image index over the images that it stands for, by the same

@@ -3,7 +3,7 @@
 // Tried again is what may pass by itself: a package source that could not be reached, after a while that
 // doubles and is not the same for all who wait; and memory that ran out, with twice as much, while no other
 // step runs here. Nothing else: a full disk, a missing program, a damaged store or what a registry refuses
-// stays as it is until somebody acts, a script that fails fails again, and pulls have tries of their own.
+// stays as it is until a person acts, a script that fails fails again, and pulls have tries of their own.
 //
 //   failed try ── network, or memory ran out ──▶ another try
 //             └── any other error, no tries left ──▶ failure record

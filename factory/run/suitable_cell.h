@@ -15,7 +15,7 @@
 
 namespace kiln {
 
-// Who asks, and what is known already.
+// The question, and what is known already.
 struct CellQuestion {
   const ImageQuery& query;
   const Host& host;

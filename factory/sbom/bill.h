@@ -11,7 +11,7 @@
 namespace kiln::sbom {
 
 struct Bill {
-  std::string name;          // pytorch, or oci:DIR for an image of somebody else
+  std::string name;          // pytorch, or oci:DIR for an image that kiln did not make
   std::string version;       // its tag, or digest; may be ""
   std::string description;   // may be ""
   std::string identity;      // what the bill is named by: the image's key, or the digest of its manifest

@@ -1,8 +1,8 @@
 // Steps and tests that other builders have run, in place of a run here; and ours for them.
 //
-// Equal keys are equal bits, so whoever has run a step has run it for all. But bits that come from elsewhere
-// are believed only if somebody who is trusted vouches for them, and if they are what he vouches for. What is
-// missing, unsigned, damaged or another's is told and left: the step is run here. Nothing of it stops a
+// Equal keys are equal bits, so a step that one builder has run is run for all. But bits that come from
+// elsewhere are believed only if a trusted signer vouches for them, and if they are what it vouches for. What
+// is missing, unsigned, damaged or another's is told and left: the step is run here. Nothing of it stops a
 // build.
 #pragma once
 
@@ -40,7 +40,7 @@ class SharedSteps {
 
   std::string place() const { return place_->text(); }
 
-  // Of all that is shared; empty where nobody can say.
+  // Of all that is shared; empty if it is not known.
   std::set<std::string> names();
 
   // What is asked for. `title` is for people; `media_type`: of the layers that this site writes, "" for a
@@ -58,11 +58,11 @@ class SharedSteps {
   std::optional<Fetched> fetch(const Wanted& wanted);
   // Why fetch() refused a record whose signature names a trusted key and does not match; "" = it did not.
   std::string forged(const SharedName& name) const;
-  // Gives away what was made here, and says so where somebody else has made other bits of it. Nothing where
-  // that is there, or nobody would believe us.
+  // Gives away what was made here, and says so if another builder has made other bits of it. Nothing where
+  // that is there, or no other builder would believe it.
   void share(const Wanted& made);
 
-  // Those that nobody has used for as long as the site keeps them, and how many there are. Throws
+  // Those that were not used for as long as the site keeps them, and how many there are. Throws
   // Error(network), Error(store).
   struct Old {
     std::set<std::string> names;

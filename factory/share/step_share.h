@@ -75,8 +75,8 @@ class StepShare {
 
   struct Found {
     std::string envelope;
-    std::string used{};     // RFC 3339: made, or taken by a builder who may write; "" where nobody says it
-    bool is_ours = false;   // nobody but this user can have written it
+    std::string used{};     // RFC 3339: made, or taken by a builder who may write; "" if it is not known
+    bool is_ours = false;   // only this user can have written it
     std::string why_not{};  // and if not: what says so; "" where that was never promised
   };
   virtual std::optional<Found> find(const SharedName& name) = 0;
@@ -100,8 +100,8 @@ class StepShare {
 //   <folder>/steps/step-<key>.json, test-<key>.json   the record in its envelope
 //   <folder>/sha256/<aa>/<64 hex>                     BlobStore
 //
-// It may promise that nobody but this user writes there. Then a record is ours if its file and its folder
-// are, and nobody else may write to them; who can write elsewhere can put no file of ours there.
+// It may promise that only this user writes there. Then a record is ours if its file and its folder
+// are, and no other user may write to them. A user who can write elsewhere can put no file of ours there.
 class FolderShare final : public StepShare {
  public:
   // `is_private`: that it promises that. REQUIRES: `files` outlives this.
@@ -129,8 +129,8 @@ class FolderShare final : public StepShare {
   FileSystem& files_;
 };
 
-// Why somebody else may have written what is open there: "belongs to the user 1001", "may be written by its
-// group"; "" if nobody may but this user, or root.
+// Why another user may have written what is open there: "belongs to the user 1001", "may be written by its
+// group"; "" if only this user may, or root.
 std::string foreign_hand(int descriptor);
 
 // Shared steps in a registry: each an OCI artifact in one repository, under a tag made of its key. Its

@@ -27,7 +27,7 @@ struct SlurmPartition {
   std::string name;                    // as Slurm knows it; "": the cluster's default
   std::vector<std::string> arguments;  // of sbatch, after those of all jobs
   std::string microarchitecture;       // archspec's name of its machines; "": not said
-  JobSize usual;                       // of a step that nobody has run yet
+  JobSize usual;                       // of a step that was not run yet
   JobSize most;                        // whatever was recorded
 };
 
@@ -43,7 +43,7 @@ struct SlurmSite {
 // At the object "slurm". What a partition does not say is as of "default". Throws Error(input).
 SlurmSite read_slurm_site(const JsonNode& node);
 
-// The partition that somebody asks for by a key of `partitions` or by the partition's name in Slurm. One that
+// The partition that is asked for by a key of `partitions` or by the partition's name in Slurm. One that
 // the file does not name is taken for a partition of Slurm, with what "default" says beside it.
 SlurmPartition partition_named(const SlurmSite& site, const std::string& name);
 

@@ -43,7 +43,7 @@ struct PullLimits {
 struct Retention {
   std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // snapshots, images, logs that are younger
   int keep_snapshots = 10;                                     // the newest, whatever their age; at least 1
-  // Steps and tests that no plan names any more: whoever goes back to them finds them.
+  // Steps and tests that no plan names any more: a plan that goes back to them finds them.
   std::chrono::seconds keep_steps_for{std::chrono::hours(7 * 24)};
   // Numbers of snapshots; names (globs) and digests of images.
   std::vector<std::string> keep;
@@ -57,7 +57,7 @@ struct GateRule {
 
 // What `kiln nightly` goes by.
 struct NightSettings {
-  std::chrono::seconds every{std::chrono::hours(24)};    // from one night to the next; zero: nobody knows
+  std::chrono::seconds every{std::chrono::hours(24)};    // from one night to the next; zero: not known
   bool has_every = false;                                // the site file says so
   std::chrono::seconds lease{std::chrono::minutes(10)};  // a night that is silent for longer is dead
   int keep = 100;                                        // reports
@@ -76,10 +76,10 @@ struct SiteAlias {
   std::string name() const { return repository + ":" + tag; }
 };
 
-// Where `kiln publish` pushes to when nobody says otherwise.
+// Where `kiln publish` pushes to by default.
 struct PublishDestination {
   std::string registry;              // as --to has it; "": nowhere, images are recorded in the index alone
-  std::string key;                   // signs the images: an absolute path; "": nobody does
+  std::string key;                   // signs the images: an absolute path; "": none does
   std::string passphrase_file;       // opens the key: an absolute path; "": it needs none
   std::vector<SiteAlias> aliases{};  // no two of one name
 };
@@ -89,13 +89,13 @@ struct PublishDestination {
 struct StepSharing {
   std::string registry;            // [http://]HOST[:PORT]/PATH: the repository; "" = none
   std::string folder;              // an absolute path; "" = none
-  bool is_private = false;         // nobody but this user writes to the folder
-  std::string key;                 // signs what is made here: an absolute path; "" = nobody does
+  bool is_private = false;         // only this user writes to the folder
+  std::string key;                 // signs what is made here: an absolute path; "" = none does
   std::string passphrase_file;     // opens the key; "" = it needs none
   std::vector<std::string> trust;  // public keys: absolute paths
-  std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // what nobody has used for longer may go
+  std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // what was not used for longer may go
   bool is_used() const { return !registry.empty() || !folder.empty(); }
-  bool writes() const { return !key.empty() || is_private; }  // else nobody would believe it
+  bool writes() const { return !key.empty() || is_private; }  // else no builder would believe it
 };
 
 // How often a pin may be moved by a night: no more than once in this time since it moved last; zero is each
@@ -108,7 +108,7 @@ struct UpdatePolicy {
   MoveInterval bases = std::chrono::hours(7 * 24);     // digests of images that are pulled
   MoveInterval archives = std::chrono::hours(7 * 24);  // states of package archives
   bool archspec = true;                                // follows the tables that are installed
-  int proposals = 3;  // newer versions of upstream that are shown at a time; 0: nobody is asked
+  int proposals = 3;  // newer versions of upstream that are shown at a time; 0: none is looked for
 };
 
 struct Site {

@@ -1,4 +1,4 @@
-// Who may read what kiln writes into a state folder: whoever may read the folder itself.
+// Which users may read what kiln writes into a state folder: those who may read the folder itself.
 #pragma once
 
 #include "factory/base/effects.h"

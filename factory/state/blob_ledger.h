@@ -1,5 +1,5 @@
 // Which blobs the records of a folder promise, and whether they are there: for those who ask of ten thousand
-// images, whose records nobody has the time to read. What the records say is kept in a file between runs,
+// images, whose records take too long to read. What the records say is kept in a file between runs,
 // which is a cache: it may be deleted at any time, and only the record itself proves that something is wrong.
 // blob_ledger.cc draws its format.
 #pragma once
@@ -49,7 +49,7 @@ struct FileStamp {
 };
 
 // A folder of which many files are looked at, by their names below it. One that is missing has no files,
-// until somebody makes it. For one thread.
+// until it is made. For one thread.
 class OpenFolder {
  public:
   explicit OpenFolder(fs::path path) : path_(std::move(path)) {}
@@ -69,7 +69,7 @@ class BlobLedger {
   // names, is damaged.
   using Read = std::function<std::optional<std::vector<SizedBlob>>(const std::string& name)>;
   // Of <folder>/<name>.json, kept in `cache`; `store`: the root of the blob store. The first `few` that are
-  // asked for are read, for whoever asks of a handful in a large folder.
+  // asked for are read, for a caller that asks of a handful in a large folder.
   BlobLedger(fs::path folder, fs::path cache, Read read, const fs::path& store, std::size_t few = 64);
   BlobLedger(const BlobLedger&) = delete;
   BlobLedger& operator=(const BlobLedger&) = delete;

@@ -37,10 +37,10 @@ class CacheFolders {
 
   // Makes the folder where it is not there. Throws Error(store), also for one that cannot be written to.
   CacheUse use(const std::string& kind, const std::string& id);
-  // Takes away what nobody uses, least recently used first, until all that stay have `most` bytes at most.
+  // Takes away what is not in use, least recently used first, until all that stay have `most` bytes at most.
   // What cannot be removed stays. Throws Error(store), Error(interrupted).
   void shrink(std::uint64_t most);
-  // Takes away what was damaged; who uses it meanwhile goes on in a folder that nobody finds again.
+  // Takes away what was damaged. A process that uses it goes on in a folder that has no name any more.
   void drop(const std::string& kind, const std::string& id);
 
  private:

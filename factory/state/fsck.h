@@ -53,7 +53,7 @@ struct BlobDamage {
   std::string what;             // to the first of those who count on it: "layer 2"
   std::vector<std::string> of;  // who they are; none: nobody
   std::string damage;           // "is missing"
-  bool is_unread = false;       // the disk, or a mode, kept it from being read: nobody knows its bytes
+  bool is_unread = false;       // the disk, or a mode, kept it from being read: its bytes are not known
 };
 
 // A layout that does not hold what its image consists of.

@@ -13,7 +13,7 @@
 namespace kiln {
 
 // The lockfile that the last night made of `checked_out` ("" = there is none); nullopt when it was made of
-// another one, which somebody has replaced since. Throws Error(input, store) for a file that cannot be read.
+// another one, which was replaced since. Throws Error(input, store) for a file that cannot be read.
 std::optional<std::string> last_lockfile(const FileSystem& files, const StatePaths& state,
                                          const std::string& matrix, const std::string& checked_out);
 

@@ -9,7 +9,7 @@
 //   at
 //
 // A memory, and no truth: without it everything is asked of the registry again, and a tag that names another
-// image cannot be told from one that somebody else has moved.
+// image cannot be told from one that another writer has moved.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ namespace kiln {
 
 struct PushedRecord {
   Digest sif{};                     // its SIF's manifest; empty: it has none there
-  std::string signed_by{};          // SigningKey::id(); "" = nobody has signed it
+  std::string signed_by{};          // SigningKey::id(); "" = it is not signed
   std::string immutable_tag{};      // "" = an index, or a line of an earlier kiln
   std::vector<Digest> referrers{};  // manifests that we put there with it, the SIF's with them
   bool listed_by_tag = false;       // a tag lists them, for the registry has no API for that
@@ -44,7 +44,7 @@ class PushedNames {
   // Reads what is there; a line that a kill has cut is left out, and a file that is mostly old is written
   // anew. Throws Error(store). REQUIRES: the state's lock is held.
   explicit PushedNames(const StatePaths& state);
-  // For whoever only looks.
+  // For a caller that only looks.
   static PushedNames reading(const StatePaths& state);
 
   // `image`: "registry.site/ai/pytorch@sha256:…". nullopt: it was not pushed.

@@ -22,10 +22,10 @@ class StateNames {
  public:
   // REQUIRES: both outlive this.
   StateNames(const StatePaths& state, const FileSystem& files);
-  // Begins to look at the blobs and tests of all images, beside the caller, who is going to ask of many.
+  // Begins to look at the blobs and tests of all images, beside the caller, which is going to ask of many.
   void look_ahead();
 
-  // Whether an image is built, for everyone who asks: it is packaged, and its bits passed the tests that its
+  // Whether an image is built, for all commands: it is packaged, and its bits passed the tests that its
   // recipes have by now. Whether it has every format that the site wants by now is another question
   // (lacks_format()).
   bool is_built(const ImageSpec& spec);
@@ -49,7 +49,7 @@ class StateNames {
   bool has_test(const std::string& key) { return tests_.is_whole(key); }
   bool has_failure(std::string_view key) { return has(failures_, state_->failure(key)); }
 
-  // Keeps what was found of blobs for the next who asks. Throws Error(store).
+  // Keeps what was found of blobs for the next process. Throws Error(store).
   void keep(FileSystem& files);
 
  private:

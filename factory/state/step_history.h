@@ -43,8 +43,8 @@ std::vector<PastRun> parse_history(std::string_view lines, std::string_view comp
 // have room in `most` bytes.
 std::vector<PastRun> without_oldest(std::vector<PastRun> runs, std::size_t most);
 
-// Adds a run, whoever else does so at this moment; one that has grown is made shorter. False when that cannot
-// be done: no right to write, a full disk.
+// Adds a run, even if another process does so at this moment; one that has grown is made shorter. False when
+// that cannot be done: no right to write, a full disk.
 bool record_run(const std::filesystem::path& file, const PastRun& run);
 // Of the file; empty when there is none or it cannot be read.
 std::vector<PastRun> read_history(const std::filesystem::path& file, std::string_view component = {});

@@ -59,7 +59,7 @@ struct Answer {
 using FindBest =
     std::function<std::optional<IndexEntry>(const Index& index, const ImageQuery& query, const Host& host)>;
 
-// Reasons take reading all images of the application: for who asks for them (`explained`), and for a miss.
+// Reasons take reading all images of the application: if they are asked for (`explained`), and for a miss.
 // Images of other applications never qualify: how many there are is all that is read of them. `index`:
 // nullptr = there is none. `find_best`: nullptr = by the rows of the index.
 Answer ask(const Index* index, const Question& question, bool explained, const Microarchitectures& cpus,

@@ -12,13 +12,13 @@ namespace kiln {
 
 struct QuestionHost {
   Host host;
-  bool here = false;   // it is this machine, and nobody said so
+  bool here = false;   // it is this machine, by default
   std::string note{};  // a line for people, where the document's machines are not known, or this one was not
                        // taken; "" mostly
 };
 
 // Where hosts are looked up: files of this machine, archspec's table, the folder of a site's targets. All
-// outlive whoever holds this.
+// outlive this.
 struct HostBook {
   const FileSystem& files;
   const Microarchitectures& cpus;
@@ -35,7 +35,7 @@ QuestionHost named_host(const std::string& name, const SourceLocation& where, co
 // What a question that says nothing of a host is about.
 enum class UnsaidHost {
   here,  // this machine, where it can be what the document asks for
-  any    // no host is taken into account: whoever asks is elsewhere
+  any    // no host is taken into account: the question comes from elsewhere
 };
 
 // The document's own host or target, else what `unsaid` says. Throws Error(input) for what describes no host.

@@ -10,7 +10,7 @@ namespace kiln {
 class ListeningSocket {
  public:
   // "127.0.0.1:8642", "[::1]:8642", "unix:/run/kiln/serve.sock"; port 0: one that is free. No name is looked
-  // up. A socket file that nobody listens on is replaced. Throws Error(usage) for what is no address,
+  // up. A socket file that no process listens on is replaced. Throws Error(usage) for what is no address,
   // Error(network) when it cannot be had.
   explicit ListeningSocket(const std::string& address);
   ~ListeningSocket();
@@ -37,7 +37,7 @@ class ListeningSocket {
 
 // Messages to a service manager (sd_notify(3)), as datagrams and without its library.
 
-// `address`: $NOTIFY_SOCKET, a path or @name; "" = nobody wants to know. `state`: "READY=1", lines. False
+// `address`: $NOTIFY_SOCKET, a path or @name; "" = no manager wants to know. `state`: "READY=1", lines. False
 // when it could not be told.
 bool tell_service_manager(const std::string& address, const std::string& state);
 

@@ -20,13 +20,13 @@ struct sqlite3_stmt;
 
 namespace kiln {
 
-// The file is no index, or a broken one. Whoever may write sets it aside and rebuilds.
+// The file is no index, or a broken one. A process that may write sets it aside and rebuilds.
 class DamagedDatabase : public Error {
  public:
   explicit DamagedDatabase(const std::string& message);
 };
 
-// The file is in the middle of a commit, and who reads it may not take that back (a read-only mount): either
+// The file is in the middle of a commit, and its reader may not take that back (a read-only mount): either
 // another machine is writing, whose lock does not show here, or it was killed when it wrote.
 class UnfinishedCommit : public Error {
  public:

@@ -1,4 +1,4 @@
-// Which images of an index somebody means: patterns as `kiln index list` and the site file have them.
+// Which images of an index are meant: patterns as `kiln index list` and the site file have them.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ struct IndexEntry {
   bool stale = false;                     // kept from an earlier snapshot because its rebuild failed
   std::vector<Measurement> measurements;  // of its bits, by their time, under whatever name they were taken
   bool failing = false;                   // its bits failed a test that their recipe has by now
-  std::string retired{};                  // why nobody is to get it any more; "" when it is not
+  std::string retired{};                  // why it is not to be answered with any more; "" when it is not
   std::vector<std::string> matrices{};    // that published it under this name, sorted
   std::vector<TunedRecord> tuned{};       // recommended settings of its bits, one for each workload and kind
                                           // of host, by their time
@@ -159,7 +159,7 @@ class Index {
       std::optional<std::int64_t> snapshot = {}) const;  // graph compilers that entries have, sorted
   std::vector<Snapshot> snapshots() const;               // newest first
   // What this name stood for, oldest first; of a mapping "" and its code. Each row proves itself, that none
-  // is missing nobody proves: for people to look at, not to answer by.
+  // is missing is not proven: for people to look at, not to answer by.
   std::vector<TagSpan> history(const std::string& repository, const std::string& tag) const;
   std::int64_t current() const;  // 0 when nothing was published
   // Makes this snapshot the current one. Images that were retired since stay so: where the snapshot has such,
@@ -183,7 +183,7 @@ class Index {
 
  private:
   explicit Index(std::unique_ptr<IndexState> state);
-  // Who may write makes a damaged index again when the damage is met, and begins anew.
+  // A process that may write makes a damaged index again when the damage is met, and begins anew.
   template <typename Action>
   auto mended(Action action) const;
   // Of the row that a record of this image replaces: 0 = none, nullopt = nothing is to be written.

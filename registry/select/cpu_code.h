@@ -54,7 +54,9 @@ class HostCpu {
   CpuFit fit(const Microarchitecture& target) const;
 
   const Microarchitecture& microarchitecture() const { return *cpu_; }
-  const std::string& vendor() const { return vendor_; }  // "" when it is nobody's in particular, or not known
+  const std::string& vendor() const {
+    return vendor_;
+  }  // "" if it is of no vendor in particular, or not known
 
  private:
   const Microarchitecture* most_specific() const;

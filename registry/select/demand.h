@@ -1,5 +1,6 @@
 // What was asked of the index, and how well it could answer: counters, without a word about who asked. A file
-// of lines beside the index (docs/formats/files.md, "Demand"); whoever cannot write there asks all the same.
+// of lines beside the index (docs/formats/files.md, "Demand"). A caller that cannot write there asks all the
+// same.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ enum class Preference {
 // How few GPUs an image leaves out: less is better.
 struct GpuReach {
   bool named = false;  // it is for certain ones
-  int lowest = 0;      // compute capability; 0 where there is none
+  int lowest = 0;      // compute capability; 0 if there is none
   std::size_t fewer_targets = 0;
   auto operator<=>(const GpuReach&) const = default;
 };
@@ -55,7 +55,7 @@ std::strong_ordering operator<=>(const CudaFit& a, const CudaFit& b);
 
 // How an image's code suits where it is to run.
 struct CodeFit {
-  std::size_t accelerators = 0;  // that nobody asked for
+  std::size_t accelerators = 0;  // that were not asked for
   GpuFit gpu;                    // equal for all where no GPU is named
   GpuReach gpu_reach;
   std::optional<CpuFit> cpu;  // nullopt: no host, cpu_reach decides
@@ -84,7 +84,7 @@ struct ImageStanding {
   CodeFit code;
   const Version* version = nullptr;
   int doubt = 0;  // 1: not tested on a host like this one; kDoubtful: stale, or not tested in full anywhere
-  std::size_t unasked = 0;  // components that nobody asked for
+  std::size_t unasked = 0;  // components that were not asked for
 };
 inline constexpr int kDoubtful = 2;
 

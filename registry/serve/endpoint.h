@@ -46,7 +46,7 @@ struct WrittenMapping {
   std::int64_t snapshot = 0;
 };
 // Imports one mapping, as a snapshot of its own, under the lock of the state folder. Throws Error(input) for
-// what is no mapping, Error(locked) while somebody else writes there, Error(store).
+// what is no mapping, Error(locked) while another process writes there, Error(store).
 using MappingWriter =
     std::function<WrittenMapping(const JsonDocument& mapping, const WrittenNumbers& numbers)>;
 

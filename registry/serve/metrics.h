@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// What is known at the moment when somebody looks.
+// What is known at the moment of the request.
 struct ServeGauges {
   HttpCounts http{};
   std::int64_t snapshot = 0;       // 0: there is none

@@ -22,7 +22,7 @@ namespace kiln {
 // What a site may change while it is served.
 struct ServeSettings {
   ChooserPaths paths;
-  TokenBook tokens{};                // none: nobody writes
+  TokenBook tokens{};                // none: no client writes
   std::vector<SiteDocument> site{};  // of the site's files
 };
 
@@ -77,7 +77,7 @@ class Service {
   SiteWriter write_site_;
   PageMaker pages_;
   const Clock& clock_;
-  std::atomic<bool> change_waits_{false};  // for changing_: who asks now lets it go first
+  std::atomic<bool> change_waits_{false};  // for changing_: a question lets it go first
   std::mutex turn_;                        // of changes
   std::shared_mutex changing_;             // of held_
   std::unique_ptr<Held> held_;
