@@ -1,3 +1,3 @@
 #!/bin/sh -eu
-# Times answers of the image's framework to batches. The last line of its output is the measurement, as JSON (docs/measure.md).
+# Times answers of the network of mnist-cnn, in any framework. The last line of its output is the measurement, as JSON (docs/measure.md).
 exec /bin/sh -eu ./python.sh infer.py mnist_cnn
