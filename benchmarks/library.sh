@@ -39,8 +39,8 @@ def measure(name, ask, rounds, batch):
     print(json.dumps({"series": name, "us": means}), flush=True)
 
 
-measure("reference", registry.reference, 9, IMAGES // 1000)  # fewer questions than one for each hundred images
-for _ in range(IMAGES // 100):
+measure("reference", registry.reference, 9, IMAGES // 1000)  # fewer questions than one for each twenty images
+for _ in range(IMAGES // 20):
     registry.reference(document, host="zen4,nvidia:sm_90")
 measure("later", registry.reference, 11, 1000)  # of the snapshot in memory
 measure("select", registry.select, 11, 3)

@@ -11,8 +11,8 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kFewest = 32;  // questions
-constexpr std::size_t kImagesPerQuestion = 100;
+constexpr std::size_t kFewest = 32;             // questions
+constexpr std::size_t kImagesPerQuestion = 20;  // 80 and 1,400 µs
 constexpr std::size_t kMostHosts = 64;
 
 // By its name in the current snapshot; nullopt: it has other bits by now, or none.

@@ -26,7 +26,7 @@ struct IndexIdentity {
 IndexIdentity identity_of_index(const std::filesystem::path& state);
 
 // Answers as best_image() does. A question by rows takes some 2 ms among 10,000 images of its application,
-// one in memory some microseconds, and reading all images as long as one question by rows for each hundred of
+// one in memory some microseconds, and reading all images as long as one question by rows for each twenty of
 // them. So a program that asks seldom reads rows, and one that has asked that often reads all. Threads may
 // ask at once; while one reads, the others go on by rows.
 class ResidentSnapshot {

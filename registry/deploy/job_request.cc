@@ -162,7 +162,7 @@ JobBuild read_build(const JsonNode& node) {
 
 // A document may come from anybody: it names files below its own folder, and no others.
 std::string file_below(const JsonNode& node) {
-  const std::string named = node.line_of_text();
+  std::string named = node.line_of_text();
   const std::filesystem::path path = named.substr(0, named.find(":/"));
   const bool leaves =
       path.is_absolute() || std::find(path.begin(), path.end(), std::filesystem::path("..")) != path.end();
