@@ -79,7 +79,7 @@ class BuildahContainer final : public MountedContainer {
     StorageTrees trees = engine_.trees();
     std::optional<ChangedTree> tree = trees.of(name_);
     if (!tree) {
-      tree = mounted_tree();
+      tree = tree_of_engine();
       if (!is_empty_) trees.compare(name_, *tree);
     }
     if (is_empty_) tree->below.clear();  // whatever stands for nothing there
@@ -127,8 +127,12 @@ class BuildahContainer final : public MountedContainer {
     }
   }
 
-  ChangedTree mounted_tree() {
-    fs::path merged = mount();
+  // Asks the engine, whatever is mounted of ours: another build may have made the engine's files believed, or
+  // no longer, since this one looked.
+  ChangedTree tree_of_engine() {
+    overlay_.unmount();
+    if (mounted_.empty()) mounted_ = engine_.must({"mount", name_});
+    const fs::path merged = mounted_;
     std::string mountinfo = setup_.files.read("/proc/self/mountinfo").value_or("");
     auto tree = overlay_at(mountinfo, merged, merged.parent_path().parent_path());
     if (tree) return *std::move(tree);

@@ -85,17 +85,17 @@ std::optional<ChangedTree> overlay_at(std::string_view mountinfo, const fs::path
     return mount.mount_point == mount_point && mount.type == "overlay";
   });
   if (found == mounts.rend()) return std::nullopt;
-  ChangedTree tree;
+  ChangedTree tree;  // `storage / X` is X where that is absolute
   for (const std::string& option : split_unescaped(undo_octal(found->options), ',', true)) {
     auto value_of = [&](std::string_view name) {
       return option.starts_with(name) ? option.substr(name.size()) : std::string();
     };
     if (std::string upper = value_of("upperdir="); !upper.empty())
-      tree.folder = split_unescaped(upper, '\0', false).front();
+      tree.folder = storage / split_unescaped(upper, '\0', false).front();
     std::string lower = value_of("lowerdir=") + value_of("lowerdir+=");
     if (lower.empty()) continue;
     for (const std::string& folder : split_unescaped(lower, ':', false))
-      if (!folder.empty()) tree.below.push_back(storage / folder);  // an absolute folder replaces `storage`
+      if (!folder.empty()) tree.below.push_back(storage / folder);
   }
   if (tree.folder.empty()) return std::nullopt;
   return tree;

@@ -11,9 +11,9 @@
 
 namespace kiln {
 
-// The upper and lower folders of the overlay mounted at `mount_point`. Relative lower folders, which
-// containers/storage uses when there are many, are taken from `storage`. nullopt when no overlay is mounted
-// there.
+// The upper and lower folders of the overlay mounted at `mount_point`. Relative folders, which
+// containers/storage uses where absolute ones would exceed the kernel's page, are taken from `storage`.
+// nullopt when no overlay is mounted there.
 std::optional<ChangedTree> overlay_at(std::string_view mountinfo, const std::filesystem::path& mount_point,
                                       const std::filesystem::path& storage);
 

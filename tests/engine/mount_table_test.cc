@@ -33,6 +33,16 @@ TEST(MountTable, UndoesEscapesAndReadsTheNewerForm) {
   EXPECT_EQ(tree->below, (std::vector<fs::path>{"/one", "/two"}));
 }
 
+// containers/storage, when absolute names would not fit into a page.
+TEST(MountTable, TakesARelativeUpperFolderFromTheStorage) {
+  auto tree = overlay_at(
+      "45 22 0:39 / /s/overlay/abc/merged rw - overlay overlay "
+      "rw,lowerdir=l/TOP,upperdir=abc/diff,workdir=abc/work\n",
+      "/s/overlay/abc/merged", "/s/overlay");
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->folder, "/s/overlay/abc/diff");
+}
+
 // In a bare chroot the kernel shows what is mounted below it, and no "/".
 TEST(MountTable, ABareChrootHasNoRoot) {
   EXPECT_TRUE(root_is_mounted(kTable));
