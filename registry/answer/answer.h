@@ -61,7 +61,7 @@ using FindBest =
 
 // Reasons take reading all images of the application: if they are asked for (`explained`), and for a miss.
 // Images of other applications never qualify: how many there are is all that is read of them. `index`:
-// nullptr = there is none. `find_best`: nullptr = by the rows of the index.
+// nullptr before the first publication. `find_best`: by default, by the rows of the index.
 Answer ask(const Index* index, const Question& question, bool explained, const Microarchitectures& cpus,
            const FindBest& find_best = {});
 

@@ -18,8 +18,9 @@ struct ReferencePaths {
 bool is_reference_format(std::string_view word);
 
 // The tag in a registry, else the name in the index; the digest in a registry; `oci:DIR:TAG`; the path of the
-// SIF, or `oras://…` if there is none here. A mapping is its reference, whatever the format. Throws
-// Error(store) when what it names is damaged, Error(no_match) for the digest of what is in no registry.
+// SIF, or `oras://…` for a SIF that is only in a registry. A mapping is its reference, whatever the format.
+// Throws Error(store) when what it names is damaged, Error(no_match) for the digest of what is in no
+// registry.
 std::string reference_of(const ImageRecord& image, const std::string& format, const ReferencePaths& paths);
 
 }  // namespace kiln

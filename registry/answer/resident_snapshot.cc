@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/text.h"
 #include "registry/index/index_reading.h"
 #include "registry/select/best_image.h"
 
 namespace kiln {
 namespace {
 
-constexpr std::size_t kFewest = 32;             // questions
-constexpr std::size_t kImagesPerQuestion = 20;  // 80 and 1,400 µs
+constexpr std::size_t kFewest = 32;  // questions
+constexpr std::size_t kImagesPerQuestion = 20;
 constexpr std::size_t kMostHosts = 64;
 
 // By its name in the current snapshot; nullopt: it has other bits by now, or none.
@@ -38,7 +39,8 @@ IndexIdentity identity_of_index(const std::filesystem::path& state) {
 
 std::optional<IndexEntry> ResidentSnapshot::best(const Index& index, const IndexIdentity& file,
                                                  const ImageQuery& query, const Host& host) {
-  if (is_due(index, file)) read(index, file);
+  const std::string application = lower_case(query.application);
+  if (is_due(index, file, application)) read(index, file, application);
   const Found found = find(file, query, host);
   if (found.none_qualifies) return std::nullopt;
   auto entry = found.image ? entry_of(index, *found.image) : std::nullopt;
@@ -48,45 +50,46 @@ std::optional<IndexEntry> ResidentSnapshot::best(const Index& index, const Index
 ResidentSnapshot::Found ResidentSnapshot::find(const IndexIdentity& file, const ImageQuery& query,
                                                const Host& host) {
   const std::lock_guard held(lock_);
-  if (!resident_ || resident_->file != file) return {};
-  const SnapshotTable::Image* image = selector_for(host).best(query);
+  const auto known = applications_.find(lower_case(query.application));
+  if (file_ != file || known == applications_.end() || !known->second.images) return {};
+  const SnapshotTable::Image* image = selector_for(host, *known->second.images).best(query);
   return image == nullptr ? Found{std::nullopt, true} : Found{*image, false};
 }
 
-bool ResidentSnapshot::is_due(const Index& index, const IndexIdentity& file) {
+bool ResidentSnapshot::is_due(const Index& index, const IndexIdentity& file, const std::string& application) {
   const std::lock_guard held(lock_);
-  if (is_reading_ || (resident_ && resident_->file == file)) return false;
-  if (counted_ != file) {
-    resident_.reset();
-    counted_ = file;
-    questions_ = 0;
-    std::size_t images = 0;
-    for (const auto& [application, count] : index.applications()) images += count;
-    enough_ = std::max(kFewest, images / kImagesPerQuestion);
+  if (file_ != file) {
+    applications_.clear();
+    for (const auto& [name, images] : index.applications())
+      applications_[name].enough = std::max(kFewest, images / kImagesPerQuestion);
+    file_ = file;
   }
-  is_reading_ = ++questions_ > enough_;
-  return is_reading_;
+  const auto known = applications_.find(application);
+  if (known == applications_.end() || known->second.is_reading || known->second.images) return false;
+  known->second.is_reading = ++known->second.questions > known->second.enough;
+  return known->second.is_reading;
 }
 
-void ResidentSnapshot::read(const Index& index, const IndexIdentity& file) {
-  std::unique_ptr<Resident> read;
+void ResidentSnapshot::read(const Index& index, const IndexIdentity& file, const std::string& application) {
+  std::unique_ptr<Images> images;
   try {
-    read = std::make_unique<Resident>(file, SnapshotTable(index.entries()));
+    images = std::make_unique<Images>(index.entries_of(application));
   } catch (const std::exception&) {
     // A damaged image, or no memory for all: questions that do not need them go on by rows.
   }
   const std::lock_guard held(lock_);
-  is_reading_ = false;
-  if (read == nullptr) enough_ = SIZE_MAX;
-  resident_ = std::move(read);
+  const auto known = applications_.find(application);
+  if (file_ != file || known == applications_.end()) return;  // of a snapshot that is no longer current
+  known->second.is_reading = false;
+  if (images == nullptr) known->second.enough = SIZE_MAX;
+  known->second.images = std::move(images);
 }
 
-TableSelector& ResidentSnapshot::selector_for(const Host& host) {
-  auto& hosts = resident_->hosts;
+TableSelector& ResidentSnapshot::selector_for(const Host& host, Images& images) const {
   const std::string name = host.known ? to_json(host.description).dump() : "";
-  if (auto known = hosts.find(name); known != hosts.end()) return known->second;
-  if (hosts.size() >= kMostHosts) hosts.clear();
-  return hosts.try_emplace(name, resident_->images, host, *cpus_).first->second;
+  if (auto known = images.hosts.find(name); known != images.hosts.end()) return known->second;
+  if (images.hosts.size() >= kMostHosts) images.hosts.clear();
+  return images.hosts.try_emplace(name, images.table, host, *cpus_).first->second;
 }
 
 }  // namespace kiln

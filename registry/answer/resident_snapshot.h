@@ -1,4 +1,4 @@
-// The current snapshot in memory, for a program that asks often: docs/query.md, "Library".
+// Images of the current snapshot in memory, for a program that asks often: docs/query.md, "Library".
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct IndexIdentity {
 // All 0 when there is no index.
 IndexIdentity identity_of_index(const std::filesystem::path& state);
 
-// Answers as best_image() does. A question by rows takes some 2 ms among 10,000 images of its application,
-// one in memory some microseconds, and reading all images as long as one question by rows for each twenty of
-// them. So a program that asks seldom reads rows, and one that has asked that often reads all. Threads may
-// ask at once; while one reads, the others go on by rows.
+// Answers as best_image() does. That reads rows, and takes as long as reading some twenty images whole. So it
+// answers a program's first questions about an application; after one for each twenty of its images, all of
+// them are read, and later questions are asked of them in memory. Threads may ask at once; while one reads an
+// application, the others go on by rows.
 class ResidentSnapshot {
  public:
   explicit ResidentSnapshot(const Microarchitectures& cpus) : cpus_(&cpus) {}
@@ -37,28 +37,30 @@ class ResidentSnapshot {
                                  const Host& host);
 
  private:
-  struct Resident {
-    Resident(const IndexIdentity& of, SnapshotTable all) : file(of), images(std::move(all)) {}
-    IndexIdentity file;
-    SnapshotTable images;
+  struct Images {
+    explicit Images(const std::vector<IndexEntry>& entries) : table(entries) {}
+    SnapshotTable table;
     std::map<std::string, TableSelector> hosts;  // by their descriptions; "": an unknown one
+  };
+  struct Application {
+    std::size_t questions = 0, enough = 0;
+    bool is_reading = false;
+    std::unique_ptr<Images> images;
   };
   struct Found {
     std::optional<SnapshotTable::Image> image{};
-    bool none_qualifies = false;  // neither: the snapshot of this file is not in memory
+    bool none_qualifies = false;  // neither: its images are not in memory
   };
+  // Counts a question. True: this thread is to read the images of the application.
+  bool is_due(const Index& index, const IndexIdentity& file, const std::string& application);
+  void read(const Index& index, const IndexIdentity& file, const std::string& application);
   Found find(const IndexIdentity& file, const ImageQuery& query, const Host& host);
-  // Counts a question. True: this thread is to read the snapshot.
-  bool is_due(const Index& index, const IndexIdentity& file);
-  void read(const Index& index, const IndexIdentity& file);
-  TableSelector& selector_for(const Host& host);
+  TableSelector& selector_for(const Host& host, Images& images) const;
 
   const Microarchitectures* cpus_;
   std::mutex lock_;  // of all below
-  IndexIdentity counted_;
-  std::size_t questions_ = 0, enough_ = 0;  // about counted_
-  bool is_reading_ = false;
-  std::unique_ptr<Resident> resident_;
+  IndexIdentity file_;
+  std::map<std::string, Application> applications_;  // of file_, by their names in lower case
 };
 
 }  // namespace kiln

@@ -27,7 +27,7 @@ struct ImageChoice {
 };
 
 // The host's name of which each of these nodes can run the images: their nearest common microarchitecture of
-// archspec, and the accelerators if all have the same; "" if there is none.
+// archspec, and the accelerators if all have the same; "" for nodes without a common one.
 std::string common_host(const std::vector<AlikeNodes>& kinds, const Microarchitectures& cpus);
 
 // Of nodes of one kind, the best image for them. Of several, the best one that runs on all of them, and a

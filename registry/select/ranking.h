@@ -40,7 +40,7 @@ enum class Preference {
 // How few GPUs an image leaves out: less is better.
 struct GpuReach {
   bool named = false;  // it is for certain ones
-  int lowest = 0;      // compute capability; 0 if there is none
+  int lowest = 0;      // compute capability; 0 if no accelerator has one
   std::size_t fewer_targets = 0;
   auto operator<=>(const GpuReach&) const = default;
 };
