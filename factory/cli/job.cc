@@ -14,6 +14,7 @@
 #include "factory/cli/select_cells.h"
 #include "factory/cli/site_documents.h"
 #include "factory/cli/usage.h"
+#include "factory/derive/derivation.h"
 #include "registry/deploy/deploy_site.h"
 #include "registry/deploy/job_answer.h"
 
@@ -101,17 +102,14 @@ class JobIndex {
       : document_(document), options_(options), invocation_(invocation) {}
 
   ChooserReply ask(const ChooserQuestion& asked) {
-    Asking asking = read(asked);
-    Answer answer = asking.ask(invocation_);
+    Asking asking = read_asking(document_, asked.terms, options_.matrices, invocation_);
+    asking.question.host = host_for(options_, asked, asking.question.reading.query, invocation_);
+    const bool is_first = !std::exchange(was_asked_, true);
     std::optional<SelectCells> cells;
-    if (!answer.selection.winner && !options_.matrices.empty()) {
-      cells.emplace(options_.matrices, asking.question.reading.query, asking.question.host.host, invocation_);
-      cells->find(answer.entries);
-      if (is_to_build(*cells)) prepare_build(invocation_);
-    }
+    const Answer answer = answer_or_build(
+        asking, false, {options_.matrices, options_.build_if_missing, is_first}, cells, invocation_);
     ChooserReply reply;
-    if (!std::exchange(was_asked_, true)) count(asking.question, answer, reply);
-    if (cells && is_to_build(*cells)) answer = built(*cells, asking);
+    if (is_first) tell(asking.question, reply);
     if (answer.selection.winner)
       give(asking.question, *answer.selection.winner->entry, reply);
     else
@@ -120,49 +118,9 @@ class JobIndex {
   }
 
  private:
-  struct Asking {
-    Question question;
-    std::optional<Index> index{};  // nothing: there is none yet, and matrices
-    Answer ask(Invocation& invocation) const {
-      return kiln::ask(index ? &*index : nullptr, question, false, invocation.cpus());
-    }
-  };
-
-  Asking read(const ChooserQuestion& asked) {
-    Asking asking;
-    // Without an index, what is wrong in the document is still the first thing to mend.
-    if (!invocation_.has_index())
-      asking.question = read_asked(document_, asked.terms, nullptr, options_.matrices, invocation_);
-    if (invocation_.has_index() || options_.matrices.empty())
-      asking.index.emplace(invocation_.index(Index::Mode::read));
-    asking.question = read_asked(document_, asked.terms, asking.index ? &*asking.index : nullptr,
-                                 options_.matrices, invocation_);
-    asking.question.host = host_for(options_, asked, asking.question.reading.query, invocation_);
-    return asking;
-  }
-
-  // One image is enough for a job.
-  bool is_to_build(const SelectCells& cells) const {
-    return options_.build_if_missing && !was_built_ && cells.cell();
-  }
-
-  Answer built(SelectCells& cells, Asking& asking) {
-    Answer answer;
-    auto ask_again = [&]() -> IndexAnswer {
-      if (invocation_.has_index()) asking.index.emplace(invocation_.index(Index::Mode::read));
-      answer = asking.ask(invocation_);
-      return {answer.entries, answer.selection.winner.has_value()};
-    };
-    build_missing(cells, ask_again, invocation_);
-    was_built_ = true;
-    ask_again();
-    return answer;
-  }
-
-  void count(const Question& question, const Answer& answer, ChooserReply& reply) {
+  static void tell(const Question& question, ChooserReply& reply) {
     for (const DslNote& note : question.reading.notes) reply.notes.push_back(text_of(note));
     if (!question.host.note.empty()) reply.notes.push_back(question.host.note);
-    count_question(question, answer.selection, invocation_);
   }
 
   void give(const Question& question, const IndexEntry& chosen, ChooserReply& reply) const {
@@ -181,7 +139,7 @@ class JobIndex {
   const WrittenDocument& document_;
   const JobCommandOptions& options_;
   Invocation& invocation_;
-  bool was_asked_ = false, was_built_ = false;
+  bool was_asked_ = false;
 };
 
 fs::path build_file(const fs::path& file) {
@@ -209,11 +167,22 @@ void hand_over(const JobAnswer& answer, const JobCommandOptions& options, Invoca
   }
 }
 
+// A folder that came from somewhere may have links to files of the user.
+void need_inside(const fs::path& folder, const std::string& named) {
+  const fs::path root = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder);
+  const fs::path below = fs::weakly_canonical(root / named).lexically_relative(root);
+  if (below.empty() || *below.begin() == "..")
+    throw Error(ExitCode::input, SourceLocation{(folder / named).string(), 0, 0, ""},
+                "is a symbolic link out of the folder of the document", "copy the file there");
+}
+
 // Paths of the document are named from its folder on.
 DeriveOptions derive_options(const ImageRecord& parent, const JobDerivation& wanted,
                              const JobCommandOptions& options) {
   const fs::path folder = options.dsl == "-" ? fs::path() : fs::path(options.dsl).parent_path();
   auto file = [&](const std::string& named) { return named.empty() ? "" : (folder / named).string(); };
+  for (const std::string& named : {wanted.requirements, wanted.copy, wanted.run, wanted.test})
+    if (!named.empty()) need_inside(folder, named.substr(0, named.find(":/")));
   return {options.matrices.front(), {parent.name()},  wanted.name,      file(wanted.requirements),
           file(wanted.copy),        file(wanted.run), file(wanted.test)};
 }
@@ -224,11 +193,11 @@ DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, Inv
   if (options.matrices.size() != 1)
     throw Error(ExitCode::usage, "application.derive of the document goes with one -f",
                 "which names the matrix of the image to derive from");
+  if (const std::string refused = refused_name(job.derivation->name); !refused.empty())
+    job.fail("derive", fmt::format("the name '{}': {}", job.derivation->name, refused));
   if (options.snapshot != 0)
     throw Error(ExitCode::usage, "application.derive and --snapshot do not go together",
                 "a derived image is made of the images of today");
-  keep_readable(options.dsl);
-  keep_readable(options.host);
   invocation.need_root_for_steps();
   return [&](const ImageRecord& parent, const JobDerivation& wanted) {
     DerivedImage derived{derived_image(derive_options(parent, wanted, options), invocation), ""};
@@ -251,7 +220,7 @@ JobQuestion question_of(const JobCommandOptions& options) {
 void check(const CLI::App& command, const JobCommandOptions& options, const Invocation& invocation) {
   refuse_one_stdin(options.dsl, options.host);
   check_build_if_missing(command, options.build_if_missing, options.matrices, invocation);
-  if (!options.build_if_missing) return;
+  if (options.matrices.empty()) return;  // nothing is built
   keep_readable(options.dsl);
   keep_readable(options.host);
 }

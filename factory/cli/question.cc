@@ -30,6 +30,24 @@ Question read_asked(const WrittenDocument& document, const QuestionTerms& terms,
                        terms, document.numbers);
 }
 
+Answer Asking::ask(bool explained, Invocation& invocation) const {
+  return kiln::ask(index ? &*index : nullptr, question, explained, invocation.cpus());
+}
+
+Asking read_asking(const WrittenDocument& document, const QuestionTerms& terms,
+                   const std::vector<std::string>& matrices, const Invocation& invocation) {
+  Asking asking;
+  auto read = [&] {
+    return read_asked(document, terms, asking.index ? &*asking.index : nullptr, matrices, invocation);
+  };
+  // Without an index, what is wrong in the document is still the first thing to mend.
+  if (!invocation.has_index()) asking.question = read();
+  if (invocation.has_index() || matrices.empty() || terms.snapshot)
+    asking.index.emplace(invocation.index(Index::Mode::read));
+  asking.question = read();
+  return asking;
+}
+
 ReferencePaths reference_paths(const Invocation& invocation) {
   auto folder = invocation.environment.find("SINGULARITY_DIR");
   return {invocation.state().root(), fs::path(folder == invocation.environment.end() ? "" : folder->second)};

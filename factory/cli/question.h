@@ -27,6 +27,19 @@ WrittenDocument read_written_document(const std::string& file, const FileSystem&
 Question read_asked(const WrittenDocument& document, const QuestionTerms& terms, const Index* index,
                     const std::vector<std::string>& matrices, const Invocation& invocation);
 
+// What is asked, and the index that it is asked of.
+struct Asking {
+  Question question;
+  std::optional<Index> index{};  // not yet made, and matrices are given
+
+  Answer ask(bool explained, Invocation& invocation) const;
+};
+
+// The same with the index of the state folder; the host is the caller's to choose. Throws Error(store) for a
+// state folder without an index, unless `matrices` are given.
+Asking read_asking(const WrittenDocument& document, const QuestionTerms& terms,
+                   const std::vector<std::string>& matrices, const Invocation& invocation);
+
 ReferencePaths reference_paths(const Invocation& invocation);
 
 // Counts the question for `kiln index demand`, unless it names a snapshot.

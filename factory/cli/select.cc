@@ -37,16 +37,6 @@ WrittenDocument document_of(const SelectOptions& options, const FileSystem& file
   return {JsonDocument::parse(named_document(options.application, options.workload), "the command line"), {}};
 }
 
-// What is asked, and the index that it is asked of.
-struct Asking {
-  Question question;
-  std::optional<Index> index;  // nothing: there is none yet, and cells to build
-
-  Answer ask(bool explained, Invocation& invocation) const {
-    return kiln::ask(index ? &*index : nullptr, question, explained, invocation.cpus());
-  }
-};
-
 Json json_answer(const Answer& answer, const Question& question, std::size_t limit,
                  const std::optional<SelectCells>& cells, const std::string& reference) {
   Json json = to_json(answer, question, limit);
@@ -92,18 +82,9 @@ QuestionTerms terms_of(const CLI::App& command, const SelectOptions& options) {
   return terms;
 }
 
-Asking read_asking(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
-  const WrittenDocument document = document_of(options, invocation.files);
-  const QuestionTerms terms = terms_of(command, options);
-  Asking asking;
-  auto read = [&] {
-    return read_asked(document, terms, asking.index ? &*asking.index : nullptr, options.matrices, invocation);
-  };
-  // Without an index, what is wrong in the document is still the first thing to mend.
-  if (!invocation.has_index()) asking.question = read();
-  if (invocation.has_index() || options.matrices.empty() || terms.snapshot)
-    asking.index.emplace(invocation.index(Index::Mode::read));
-  asking.question = read();
+Asking asking_of(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
+  Asking asking = read_asking(document_of(options, invocation.files), terms_of(command, options),
+                              options.matrices, invocation);
   for (const DslNote& note : asking.question.reading.notes) invocation.note(text_of(note));
   asking.question.host = choose_host(options.host, asking.question.reading.query, invocation);
   if (!asking.question.host.note.empty()) invocation.note(asking.question.host.note);
@@ -136,25 +117,11 @@ void print_answer(const Answer& answer, const Question& question, const std::opt
 
 void run_select(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
   check(command, options, invocation);
-  Asking asking = read_asking(command, options, invocation);
-  const bool explained = options.explain || options.json;
-  Answer answer = asking.ask(explained, invocation);
+  Asking asking = asking_of(command, options, invocation);
   std::optional<SelectCells> cells;
-  if (!answer.selection.winner && !options.matrices.empty()) {
-    cells.emplace(options.matrices, asking.question.reading.query, asking.question.host.host, invocation);
-    cells->find(answer.entries);
-    if (options.build_if_missing && cells->cell()) prepare_build(invocation);
-  }
-  count_question(asking.question, answer.selection, invocation);
-  if (options.build_if_missing && cells && cells->cell()) {
-    auto ask_again = [&]() -> IndexAnswer {
-      if (invocation.has_index()) asking.index.emplace(invocation.index(Index::Mode::read));
-      answer = asking.ask(explained, invocation);
-      return {answer.entries, answer.selection.winner.has_value()};
-    };
-    build_missing(*cells, ask_again, invocation);
-    if (ask_again().answers) cells.reset();
-  }
+  const Answer answer =
+      answer_or_build(asking, options.explain || options.json,
+                      {options.matrices, options.build_if_missing, true}, cells, invocation);
   print_answer(answer, asking.question, cells, options, invocation);
 }
 

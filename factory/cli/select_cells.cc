@@ -162,31 +162,54 @@ std::optional<int> descriptor_of(const std::string& file) {
   throw Error(ExitCode::store, fmt::format("cannot keep what {} says: {}", file, std::strerror(errno)));
 }
 
-}  // namespace
-
+// A user without root begins anew in a user namespace, so it comes before anything is counted; and the state
+// folder is made.
 void prepare_build(const Invocation& invocation) {
   invocation.need_root_for_steps();
   follow_permissions(invocation.state());
 }
 
-void build_missing(SelectCells& cells, const std::function<IndexAnswer()>& ask_again,
-                   Invocation& invocation) {
+// REQUIRES: prepare_build(), and a cell was found.
+Answer build_missing(SelectCells& cells, Asking& asking, bool explained, Invocation& invocation) {
   invocation.options.wait = true;  // the question needs the answer, even if another kiln builds it
   const WriterLock lock =
       lock_state(invocation, fmt::format("a build for a question about {}", cells.query().application));
-  const IndexAnswer now = ask_again();
-  if (now.answers) return;
-  cells.find(now.published);
-  if (!cells.cell()) return;
+  auto ask_again = [&] {
+    if (invocation.has_index()) asking.index.emplace(invocation.index(Index::Mode::read));
+    return asking.ask(explained, invocation);
+  };
+  Answer now = ask_again();
+  if (now.selection.winner) return now;
+  cells.find(now.entries);
+  if (!cells.cell()) return now;
   const PlanCell cell = *cells.cell();
   const std::string name = cells.image(cell).reference();
   invocation.note(fmt::format("no image matches yet: building {} of {}", name, cells.file(cell)));
   const BuildReport report = build_images(cells.catalogue(cell), {cell.image}, {}, cells.site(), invocation);
   if (const auto error = why_unbuilt(report)) throw Error(*error);
-  if (const std::string why = cells.unfit(cell, now.published); !why.empty())
+  if (const std::string why = cells.unfit(cell, now.entries); !why.empty())
     throw Error(ExitCode::no_match, fmt::format("{} is built, and does not match: {}", name, why),
                 "it is not published");
   publish_cell(cells, cell, invocation);
+  return ask_again();
+}
+
+}  // namespace
+
+Answer answer_or_build(Asking& asking, bool explained, const MissingImage& missing,
+                       std::optional<SelectCells>& cells, Invocation& invocation) {
+  Answer answer = asking.ask(explained, invocation);
+  const Question& question = asking.question;
+  if (!answer.selection.winner && !missing.matrices.empty()) {
+    cells.emplace(missing.matrices, question.reading.query, question.host.host, invocation);
+    cells->find(answer.entries);
+  }
+  const bool is_to_build = missing.is_built && cells && cells->cell();
+  if (is_to_build) prepare_build(invocation);
+  if (missing.is_counted) count_question(question, answer.selection, invocation);
+  if (is_to_build) answer = build_missing(*cells, asking, explained, invocation);
+  if (answer.selection.winner) cells.reset();
+  return answer;
 }
 
 void keep_readable(const std::string& file) {

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "factory/base/json.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/question.h"
 #include "factory/run/suitable_cell.h"
 
 namespace kiln {
@@ -64,22 +64,20 @@ class SelectCells {
   CellAnswer found_;
 };
 
-// Where a user without root begins anew in a user namespace, so it comes before anything is counted; and
-// where the state folder is made.
-void prepare_build(const Invocation& invocation);
-
-// What the index says when it is asked again.
-struct IndexAnswer {
-  const std::vector<IndexEntry>& published;  // of the application
-  bool answers = false;
+// What is done if no image qualifies.
+struct MissingImage {
+  const std::vector<std::string>& matrices;  // whose cells are looked at
+  bool is_built = false;                     // the matching cell is built and published
+  bool is_counted = true;  // so is the question (`kiln index demand`), with or without an answer
 };
 
-// Waits for the lock of the state folder and asks the index again, since another may have published
-// meanwhile. If there is still no answer, builds, tests and publishes the one image that would be one;
-// progress goes to stderr. Throws Error(no_match) when what was built does not do after all: it is not
-// published then; for a build that failed, with the exit code of `kiln build`. REQUIRES: a cell was found,
-// and need_root_for_steps().
-void build_missing(SelectCells& cells, const std::function<IndexAnswer()>& ask_again, Invocation& invocation);
+// The answer of the index. If no image qualifies, `cells` has what the matrices have; and if a cell matches
+// and is to be built: waits for the lock of the state folder and asks the index again, since another process
+// may have published meanwhile, else builds, tests and publishes that one image and answers with it. Progress
+// goes to stderr. Throws Error(no_match) when what was built does not do after all: it is not published then;
+// for a build that failed, with the exit code of `kiln build`.
+Answer answer_or_build(Asking& asking, bool explained, const MissingImage& missing,
+                       std::optional<SelectCells>& cells, Invocation& invocation);
 
 // What is read from stdin or another descriptor (`-`, /dev/stdin, a shell's <(…)) can be read a second time
 // from then on: a user without root begins anew in a user namespace (need_root_for_steps()). Others:

@@ -193,12 +193,23 @@ expect 2 job job.json
 holds "$err" 'application.derive of the document goes with one -f'
 expect 3 job outside.json -f "$matrix"
 holds "$err" 'is not below the folder of the document (at /job/application/derive/copy)'
+sed 's/"name": "jobbed"/"name": "..\/x"/' job.json >named.json
+expect 3 job named.json -f "$matrix"
+holds "$err" "the name '../x': a name has 1 to 63 characters"
+holds "$err" '(at /job/application/derive)'
+ln -s /etc linked
+sed 's/"copy": "src"/"copy": "linked"/' job.json >linked.json
+expect 3 job linked.json -f "$matrix"
+holds "$err" 'linked: error: is a symbolic link out of the folder of the document'
+rm linked
 jobbed=jobbed:2.10-distro-x86_64-busybox1.35
 expect 0 job job.json -f "$matrix" --json
 equals "$(json 'it["answer"]')" "$jobbed"
 holds "$(json 'it["job_script"]')" "${jobbed/:/_}.sif"
 holds "$err" "published $jobbed as snapshot"
+"$KILN" job --dsl - --host x86_64 -f "$matrix" <job.json >stdin.sh 2>stdin.err || fail "$(cat stdin.err)"
 expect 0 job job.json -f "$matrix"
+equals "$out" "$(cat stdin.sh)"
 lacks "$err" 'start '
 lacks "$err" published
 expect 0 "$KILN" plan -f "$matrix" --format json
