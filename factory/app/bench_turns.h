@@ -39,7 +39,7 @@ struct TurnsDone {
   std::vector<Error> errors;     // theirs
 };
 
-// Runs what is not in `begun`. It records the figures of a round at the end of the round, so that a kill
+// Runs the rounds that are missing in `begun`. Each round is recorded at its end, so that a kill
 // loses at most the round that runs. An image whose workload fails, or measures another unit than before,
 // loses its runs and gets no more turns; any other error is thrown. `requests`: one for each image, without
 // its round.

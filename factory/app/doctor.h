@@ -50,7 +50,7 @@ DoctorReport examine_slurm(const DoctorSubject& subject);
 DoctorReport examine_lock(const std::string& file);
 
 // The first number of a program's words that has a point ("ip utility, iproute2-6.1.0"), else the first at
-// all; "?": there is none.
+// all; "?" for words without a number.
 std::string version_in(const std::string& output);
 
 }  // namespace kiln

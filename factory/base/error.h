@@ -30,7 +30,7 @@ struct SourceLocation {
   std::string file;
   int line = 0;
   int column = 0;
-  std::string pointer;  // JSON pointer (RFC 6901), "" if there is none
+  std::string pointer;  // JSON pointer (RFC 6901), "" outside JSON
 
   bool operator==(const SourceLocation&) const = default;
   std::string text() const;  // file:line:column; the file alone where there is no line

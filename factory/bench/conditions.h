@@ -15,7 +15,7 @@ struct ProcessorUse {
 };
 ProcessorUse processor_use(std::string_view before, std::string_view now);
 
-// The average of one minute of /proc/loadavg; 0 if there is none.
+// The average of one minute of /proc/loadavg; 0 for other text.
 double load_of(std::string_view loadavg);
 
 // "0-3,8" of sorted processor numbers, as Linux lists them.

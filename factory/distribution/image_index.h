@@ -26,7 +26,7 @@ struct PlatformImage {
 // Its bytes: the same for the same images, in whatever order. REQUIRES: no two of one platform.
 std::string platform_index(std::vector<PlatformImage> images);
 
-// What an image index is made of, whatever its platforms; nothing of what is none.
+// What an image index is made of, whatever its platforms; empty for bytes that are no image index.
 std::vector<Digest> parts_of_index(const std::string& bytes);
 
 // The list of an image's referrers that stands under a tag where a registry has no API for them

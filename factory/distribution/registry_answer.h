@@ -25,7 +25,7 @@ bool passes(const HttpAnswer& answer);
 bool is_full(const HttpAnswer& answer);
 // "403 DENIED: requested access to the resource is denied", in one line; bodies may be anything.
 std::string said_by(const HttpAnswer& answer);
-std::string error_code_in(const HttpAnswer& answer);  // "" if there is none
+std::string error_code_in(const HttpAnswer& answer);  // "" for a body without one
 
 // How a 401 wants to be told who we are.
 struct Challenge {

@@ -20,7 +20,7 @@ class MirrorFolder {
   fs::path path(const std::string& inside) const { return root_ / inside; }
   fs::path temporary() const { return root_ / "tmp"; }
   bool is_there() const;  // whether it has a manifest
-  // Empty if there is none. Throws Error(input) that names the file.
+  // Empty for a folder without a manifest. Throws Error(input) that names the file.
   Mirror read() const;
   // Whether pip's page of links is what the mirror has.
   bool has_links(const Mirror& mirror) const;

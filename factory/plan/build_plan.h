@@ -48,7 +48,7 @@ class StepUses {
   using Number = StepTable::Number;
   StepUses(const BuildPlan& plan, const ImageNumbers& images);
 
-  // Each once, by first need. The second is for the loop over what is not kept.
+  // Each once, by first need. The second is for a loop over a temporary.
   const std::vector<Number>& steps() const& { return steps_; }
   std::vector<Number> steps() && { return std::move(steps_); }
   std::vector<Number> by_key() const;  // the same

@@ -173,8 +173,8 @@ struct ResolveInput {
   const RecipeBook& recipes;
   const TargetBook& targets;
   const Microarchitectures& cpus;
-  // The engine that runs the steps, if it is none of the engines that make equal bits (engine_facts.h):
-  // "". Its name is in the key of every base, so that no step of it is another's.
+  // The family of the engine that runs the steps (engine_facts.h); buildah, podman and docker have
+  // none: "". It is in the key of every base, so that engines of two families share no step.
   std::string engine_family = {};
 };
 
