@@ -104,6 +104,7 @@ class JobIndex {
   ChooserReply ask(const ChooserQuestion& asked) {
     Asking asking = read_asking(document_, asked.terms, options_.matrices, invocation_);
     asking.question.host = host_for(options_, asked, asking.question.reading.query, invocation_);
+    format_ = asking.question.reading.query.format;
     const bool is_first = !std::exchange(was_asked_, true);
     std::optional<SelectCells> cells;
     const Answer answer = answer_or_build(
@@ -117,6 +118,9 @@ class JobIndex {
     return reply;
   }
 
+  // Which reference the document asks for; "tag" before it was asked.
+  const std::string& format() const { return format_; }
+
  private:
   static void tell(const Question& question, ChooserReply& reply) {
     for (const DslNote& note : question.reading.notes) reply.notes.push_back(text_of(note));
@@ -126,7 +130,7 @@ class JobIndex {
   void give(const Question& question, const IndexEntry& chosen, ChooserReply& reply) const {
     reply.image = chosen.image;
     reply.tuned = tuned_for(question.reading.query, chosen, question.host.host);
-    reply.reference = reference_of(*reply.image, question.reading.query.format, reference_paths(invocation_));
+    reply.reference = reference_of(*reply.image, format_, reference_paths(invocation_));
   }
 
   static void refuse(const Question& question, const Answer& answer, const std::optional<SelectCells>& cells,
@@ -139,6 +143,7 @@ class JobIndex {
   const WrittenDocument& document_;
   const JobCommandOptions& options_;
   Invocation& invocation_;
+  std::string format_ = "tag";
   bool was_asked_ = false;
 };
 
@@ -188,7 +193,8 @@ DeriveOptions derive_options(const ImageRecord& parent, const JobDerivation& wan
 }
 
 // A derived image is a cell of the matrix of its parent.
-DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, Invocation& invocation) {
+DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, const JobIndex& index,
+                    Invocation& invocation) {
   if (!job.derivation) return {};
   if (options.matrices.size() != 1)
     throw Error(ExitCode::usage, "application.derive of the document goes with one -f",
@@ -201,7 +207,7 @@ DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, Inv
   invocation.need_root_for_steps();
   return [&](const ImageRecord& parent, const JobDerivation& wanted) {
     DerivedImage derived{derived_image(derive_options(parent, wanted, options), invocation), ""};
-    derived.reference = reference_of(derived.record, "tag", reference_paths(invocation));
+    derived.reference = reference_of(derived.record, index.format(), reference_paths(invocation));
     return derived;
   };
 }
@@ -229,7 +235,8 @@ void write_job(const CLI::App& command, const JobCommandOptions& options, Invoca
   check(command, options, invocation);
   const WrittenDocument document = read_written_document(options.dsl, invocation.files);
   const JobRequest job = read_job_request(document.document, options.lenient);
-  const DeriveImage derive = deriver(job, options, invocation);
+  JobIndex index(document, options, invocation);
+  const DeriveImage derive = deriver(job, options, index, invocation);
   KnownMachines machines = find_machines(options, job, invocation);
   for (SiteDocument& one : read_site_files({{}, {}, options.scaling_models}, invocation.files))
     machines.documents.insert(machines.documents.begin(), std::move(one));
@@ -238,7 +245,6 @@ void write_job(const CLI::App& command, const JobCommandOptions& options, Invoca
     site.put_first(read_enforcement_scripts(read_document(invocation.files, options.scripts)));
   JobQuestion question = question_of(options);
   question.infrastructure = machines.asked;
-  JobIndex index(document, options, invocation);
   const JobAnswer answer = answer_job(
       document.document, question, site, invocation.cpus(), reference_paths(invocation),
       [&](const ChooserQuestion& asked) { return index.ask(asked); }, derive);

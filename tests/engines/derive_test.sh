@@ -212,6 +212,9 @@ expect 0 job job.json -f "$matrix"
 equals "$out" "$(cat stdin.sh)"
 lacks "$err" 'start '
 lacks "$err" published
+sed 's/"optimisation": {/&"format": "oci", /' job.json >oci.json
+expect 0 job oci.json -f "$matrix" --json
+holds "$(json 'it["answer"]')" "oci:$PWD/.kiln/images/jobbed/"
 expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json 'any("jobbed" in cell["id"] for cell in it["cells"])')" True # so that a night rebuilds it
 # A test that fails: no script, and nothing is published.
