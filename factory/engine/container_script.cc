@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <sstream>
 
 #include "factory/base/durable_file.h"
 #include "factory/base/quote.h"
@@ -88,8 +89,26 @@ Command ContainerScript::command(std::vector<std::string> words, Network network
   return command;
 }
 
+namespace {
+
+// The line with which a program written in Go says why it crashed (runtime/panic.go); "" if it did not crash.
+std::string crash_in(const std::string& said) {
+  const std::size_t stacks = said.find("\ngoroutine ");
+  if (stacks == std::string::npos) return "";
+  std::istringstream lines(said.substr(0, stacks));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("panic: ") || line.starts_with("fatal error: ")) return line;
+  return "";
+}
+
+}  // namespace
+
 void ContainerScript::check(const CommandResult& result, const std::string& engine) const {
-  if (!result.ok() || !pipes_ || pipes_->has_begun()) return;
+  if (!pipes_ || pipes_->has_begun()) return;
+  if (const std::string crash = result.ok() ? "" : crash_in(result.tail); !crash.empty())
+    throw Error(ExitCode::store, fmt::format("{} crashed before it started the script: {}", engine, crash),
+                "buildah does on a full disk: `df` of the state folder");
+  if (!result.ok()) return;
   throw Error(ExitCode::store, fmt::format("{} says that the script is done, and has not started it", engine),
               fmt::format("the engine is at fault: `kiln doctor`, and `{} info`", engine));
 }

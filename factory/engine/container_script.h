@@ -79,7 +79,7 @@ class ContainerScript {
   // its own. Throws Error(tool_missing).
   enum class Network { of_starter, of_engine };
   Command command(std::vector<std::string> words, Network network = Network::of_starter) const;
-  // Throws Error(store) where the engine, by its name, ended well and never began.
+  // Throws Error(store) where the engine, by its name, never began: it ended well, or it crashed.
   void check(const CommandResult& result, const std::string& engine) const;
   // The same, and where it ended badly and never began: what it said is then the engine's and not a script's.
   void check_begun(const CommandResult& result, const std::string& engine) const;

@@ -16,6 +16,7 @@
 #include "factory/bench/conditions.h"
 #include "factory/bench/statistics.h"
 #include "factory/bench/workload_output.h"
+#include "factory/run/cause.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -126,10 +127,13 @@ void check_ended_well(const CommandResult& result, const BenchRequest& request, 
                 fmt::format("the workload '{}' was ended after {} s in {}:{}", request.workload.name,
                             request.wall.count(), request.image.repository, request.image.tag),
                 "the whole log is " + log.string());
-  throw Error(ExitCode::images_failed,
-              fmt::format("the workload '{}' failed in {}:{}: {}", request.workload.name,
-                          request.image.repository, request.image.tag, last_lines(result.tail, 10)),
-              "the whole log is " + log.string());
+  const auto cause = cause_in(result.tail);
+  const bool is_disk_full = cause && cause->kind == CauseKind::disk_full;
+  throw Error(
+      is_disk_full ? ExitCode::store : ExitCode::images_failed,
+      fmt::format("the workload '{}' failed in {}:{}: {}", request.workload.name, request.image.repository,
+                  request.image.tag, is_disk_full ? cause->what : last_lines(result.tail, 10)),
+      "the whole log is " + log.string());
 }
 
 void add_image(BenchRun& run, const BenchRequest& request) {

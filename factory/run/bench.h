@@ -49,7 +49,7 @@ bool is_stock(const ImageSpec& image, const RecipeBook& recipes);
 // Starts the workload once in the image, without the variables that tune it from outside, and finds where
 // its warm-up ends. A run for each of its metrics, at least one. What disturbed it is in the marks. Errors:
 // images_failed (the workload failed, or printed nothing that can be believed; the message names the log),
-// timeout (it was ended after request.wall), interrupted.
+// store (the disk was full, or the engine crashed), timeout (it was ended after request.wall), interrupted.
 std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup& setup);
 
 // What a machine can do (memory, arithmetic, disk), measured once by the workload `host-rates` in an image of

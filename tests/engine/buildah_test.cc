@@ -179,6 +179,37 @@ TEST_F(Buildah, StartsAScriptAgainThatItsEngineDidNotBegin) {
   EXPECT_EQ(runs, 1) << "the script had begun";
 }
 
+// What buildah 1.28 does with a full disk.
+TEST_F(Buildah, AnEngineThatCrashesIsNoScriptThatFails) {
+  CommandResult end{CommandEnd::exited, 2, "",
+                    "panic: runtime error: invalid memory address or nil pointer dereference\n"
+                    "[signal SIGSEGV: segmentation violation]\n\ngoroutine 1 [running]:\nmain.main()\n",
+                    0};
+  runner.begins_scripts = false;
+  runner.respond = [&](const Command& command) {
+    return has_words(command, {"run"}) ? end : CommandResult{};
+  };
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  ContainerRun request;
+  request.argv = {"true"};
+  try {
+    container->run(request);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_TRUE(
+        error.message().ends_with("crashed before it started the script: panic: runtime error: "
+                                  "invalid memory address or nil pointer dereference"))
+        << error.message();
+  }
+  end.tail = "no such file: /bin/sh\n";
+  EXPECT_EQ(container->run(request).status, 2) << "an image without a shell: it is not the engine's fault";
+  runner.begins_scripts = true;
+  end.tail = "panic: a test of the script's\n\ngoroutine 1 [running]:\n";
+  EXPECT_EQ(container->run(request).status, 2) << "a program of the script, which is written in Go as well";
+}
+
 TEST_F(Buildah, WithoutNetworkMeansAnEmptyNamespace) {
   BuildahEngine engine(setup);
   auto container = engine.start(nullptr);

@@ -16,6 +16,10 @@ sleep 0.1
 env >&2
 said=plain
 if [ -e /opt/kiln/fast/version ]; then said=fast; fi
+if grep -q '^full$' "$said"; then
+  echo 'write error: No space left on device' >&2
+  exit 1
+fi
 sed "s/STEPS/${KILN_BENCH_STEPS:-0}/" "$said"
 SH
 tell() { # tell PLAIN FAST
@@ -85,6 +89,13 @@ tell "$good" 'no'
 expect 1 bench --rounds 2 --again --format json
 equals "$(json 'len(it)')" 1
 equals "$(runs)" 8
+# A full disk is no fault of the image: the comparison stops, and keeps what was measured.
+cp -r .kiln/bench before
+tell "$good" 'full'
+expect 8 bench --rounds 2 --again
+holds "$err" 'failed in hello:2.10-distro-fast-x86_64-busybox1.35: the disk is full'
+equals "$(runs)" 9
+rm -r .kiln/bench && mv before .kiln/bench
 
 # 4. Killed in between, the same command goes on with what is left.
 tell "$good" "$good"
