@@ -267,7 +267,7 @@ void export_runs(const std::string& file, const std::string& as,
   for (BenchRun& run : kept_runs(state, invocation).all())
     if (wanted(run)) runs.push_back(std::move(run));
   if (runs.empty()) throw Error(ExitCode::no_match, "there is no run to export", "`kiln bench` makes them");
-  invocation.files.write_output(file, write_runs(runs, format));
+  write_named(file, write_runs(runs, format), invocation.files);
   invocation.note(fmt::format("wrote  {} ({})", file, counted(runs.size(), "run")));
 }
 

@@ -238,7 +238,7 @@ void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& par
                 "the matrix needs the stock cell and the cells to try (docs/measure.md, \"Search\")");
   const SearchVerdicts verdicts = verdicts_of(searches);
   const Json patch = patch_of(catalogue, verdicts, terms, invocation.files);
-  if (!terms.patch.empty()) invocation.files.write_output(terms.patch, printable_json(patch) + "\n");
+  if (!terms.patch.empty()) write_named(terms.patch, printable_json(patch) + "\n", invocation.files);
   if (terms.format == "json")
     print_json({{"tries", tries_json(searches)}, {"keep", kept_json(catalogue, verdicts)}, {"patch", patch}});
   else

@@ -46,6 +46,7 @@ void print(const SifSignOptions& options, const sif::SignatureReport& report, st
 void sign(const SifSignOptions& options, Invocation& invocation) {
   TemporaryFolder scratch;
   fs::path output = options.output.empty() ? options.file : options.output;
+  need_regular(output, "--output");
   print(options, sif::sign_sif(options.file, output, options.key, gpg_of(options, scratch, invocation)),
         "signed");
 }
@@ -140,6 +141,7 @@ void build(const SifOptions& options, Invocation& invocation) {
   if (options.output == "-")
     throw Error(ExitCode::usage, "--output - does not work: a SIF file is written out of order",
                 "name a file, and read that");
+  need_regular(options.output, "--output");
   double start = invocation.clock.monotonic_seconds();
   std::string architecture = options.architecture.empty() ? own_architecture() : options.architecture;
   ImageName name = name_of(options.image, invocation);
