@@ -19,6 +19,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
+#include "factory/derive/derivation.h"
 #include "factory/os/processors.h"
 #include "factory/run/mend.h"
 #include "factory/run/package_cell.h"
@@ -189,6 +190,18 @@ std::vector<Mended> repair(const FsckReport& report, Invocation& invocation) {
   return done;
 }
 
+// What `kiln derive` keeps in the state folder.
+void check_derived(bool is_json, Json& json, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  json["derived"] = Json::array();
+  for (const Error& error : DerivedStore(state, invocation.files).damage()) {
+    const std::string text = error.format("");
+    if (!is_json) say("{}\n", text);
+    json["derived"].push_back(text);
+    invocation.exit_code = ExitCode::store;
+  }
+}
+
 void run_fsck(const FsckRequest& request, Invocation& invocation) {
   const StatePaths state = invocation.state();
   if (!invocation.files.is_directory(state.store()))
@@ -215,6 +228,7 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
     const std::string registries = registries_of_index(invocation);
     if (!registries.empty()) say("{}: not looked at (--registry looks)\n", registries);
   }
+  check_derived(is_json, json, invocation);
   if (is_json) print_json(json);
   for (const Mended& one : found)
     if (!one.is_whole) invocation.exit_code = ExitCode::store;

@@ -129,14 +129,16 @@ CatalogueFiles Invocation::read(const std::string& matrix_file, const Lockfile* 
 
 void Invocation::add_derived(CatalogueFiles& read) {
   const StatePaths state = this->state();
-  std::vector<Derivation> derivations =
-      DerivedStore(state, files).all([this](const Error& damaged) { note(damaged.format("warning")); });
+  auto tell = [this](const Error& error) {
+    note(error.format("warning"));
+    if (error.code() == ExitCode::store) damaged_derivation = error;
+  };
+  std::vector<Derivation> derivations = DerivedStore(state, files).all(tell);
   if (tried) {
     std::erase_if(derivations, [this](const Derivation& one) { return one.name == tried->name; });
     derivations.push_back(*tried);
   }
-  add_derived_cells(read.matrix, read.recipes, derivations, state, files,
-                    [this](const std::string& line) { note(line); });
+  add_derived_cells(read.matrix, read.recipes, derivations, state, files, tell);
 }
 
 void Invocation::note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const {

@@ -35,6 +35,7 @@ Digest digest_from(const JsonNode& node) {
 }
 
 constexpr const char* kApplicationAxis = "application";
+constexpr const char* kApplicationFolder = "application";
 
 std::set<std::string> cells_of(const Matrix& matrix, const RecipeBook& recipes) {
   const Expansion expansion = expand(matrix, recipes);
@@ -51,15 +52,46 @@ MatrixGroup group_of(const Derivation& derivation, const AxisValues& parent, con
   return group;
 }
 
-// False where they are missing.
-bool add_recipes(RecipeBook& recipes, const Derivation& derivation, const StatePaths& state,
-                 const FileSystem& files) {
-  const fs::path folder = state.derived_recipes(derivation.recipes.hex());
-  if (!files.is_directory(folder)) return false;
+// What lies in a folder of recipes: application/COMPONENT/FILE.
+RecipeTexts texts_in(const fs::path& folder, const FileSystem& files) {
+  RecipeTexts texts;
+  for (const std::string& component : files.list(folder / kApplicationFolder))
+    for (const std::string& file : files.list(folder / kApplicationFolder / component)) {
+      const std::string path = fmt::format("{}/{}/{}", kApplicationFolder, component, file);
+      texts[path] = files.read(folder / path).value_or("");
+    }
+  return texts;
+}
+
+// Whether the folder is there with the bytes that it is named by.
+bool is_whole(const fs::path& folder, const Digest& digest, const FileSystem& files) {
+  return files.is_directory(folder) && digest_of(texts_in(folder, files)) == digest;
+}
+
+void add_recipes(RecipeBook& recipes, const fs::path& folder, const FileSystem& files) {
   const RecipeBook own = RecipeBook::read(files, {folder});
   for (const auto& [key, recipe] : own.all()) recipes.add(recipe);
   for (const auto& [key, broken] : own.broken()) recipes.add_broken(broken);
-  return true;
+}
+
+SourceLocation record_of(const Derivation& derivation, const StatePaths& state) {
+  return {state.derived(derivation.name).string(), 0, 0, ""};
+}
+
+// At a record that was not written so.
+Error damage_at(const SourceLocation& where, const std::string& what) {
+  return Error(ExitCode::store, where, what,
+               "derive the application again, or remove it with `kiln derive --remove`");
+}
+
+std::optional<Error> damage_of_recipes(const Derivation& derivation, const StatePaths& state,
+                                       const FileSystem& files) {
+  const fs::path folder = state.derived_recipes(derivation.recipes.hex());
+  if (is_whole(folder, derivation.recipes, files)) return std::nullopt;
+  return damage_at(record_of(derivation, state),
+                   files.is_directory(folder)
+                       ? fmt::format("the application's recipes in {} are damaged", folder.string())
+                       : "the application's recipes are missing");
 }
 
 }  // namespace
@@ -183,18 +215,36 @@ std::vector<Derivation> DerivedStore::all(const std::function<void(const Error&)
   std::vector<Derivation> all;
   for (const std::string& name : files_->list(state_->derived())) {
     if (name.starts_with('.') || !name.ends_with(kRecordEnding)) continue;
+    const fs::path file = state_->derived() / name;
     try {
-      all.push_back(derivation_from_json(read_document(*files_, state_->derived() / name).root()));
+      Derivation one = derivation_from_json(read_document(*files_, file).root());
+      if (one.name + std::string(kRecordEnding) == name)
+        all.push_back(std::move(one));
+      else
+        tell(damage_at({file.string(), 0, 0, ""}, fmt::format("the record is of the name '{}'", one.name)));
     } catch (const Error& error) {
-      tell(error);
+      tell(damage_at(error.where(), error.message()));
     }
   }
   return all;
 }
 
+std::vector<Error> DerivedStore::damage() const {
+  std::vector<Error> found;
+  for (const Derivation& one : all([&](const Error& error) { found.push_back(error); }))
+    if (auto of_recipes = damage_of_recipes(one, *state_, *files_)) found.push_back(*std::move(of_recipes));
+  return found;
+}
+
+bool DerivedStore::has(const std::string& name) const {
+  return refused_name(name).empty() && files_->exists(state_->derived(name));
+}
+
 void DerivedStore::keep_recipes(const RecipeTexts& recipes) const {
-  const fs::path folder = state_->derived_recipes(digest_of(recipes).hex());
-  if (files_->is_directory(folder)) return;
+  const Digest digest = digest_of(recipes);
+  const fs::path folder = state_->derived_recipes(digest.hex());
+  if (is_whole(folder, digest, *files_)) return;
+  files_->remove_all(folder);
   const fs::path aside = state_->derived_recipes() / ("." + unique_name());
   for (const auto& [path, bytes] : recipes) files_->write(aside / path, bytes);
   files_->rename(aside, folder);
@@ -223,25 +273,25 @@ AxisValues derived_axes(const AxisValues& parent, const std::string& name) {
 
 void add_derived_cells(Matrix& matrix, RecipeBook& recipes, const std::vector<Derivation>& derivations,
                        const StatePaths& state, const FileSystem& files,
-                       const std::function<void(const std::string&)>& tell) {
+                       const std::function<void(const Error&)>& tell) {
   std::vector<const Derivation*> own;
   for (const Derivation& derivation : derivations)
     if (derivation.matrix == matrix.name) own.push_back(&derivation);
   if (own.empty()) return;
   const std::set<std::string> cells = cells_of(matrix, recipes);
   for (const Derivation* derivation : own) {
-    const SourceLocation where{state.derived(derivation->name).string(), 0, 0, ""};
-    if (!add_recipes(recipes, *derivation, state, files)) {
-      tell(fmt::format("{}: warning: the recipes of the application are missing; derive it again",
-                       where.text()));
+    const SourceLocation where = record_of(*derivation, state);
+    if (const auto damage = damage_of_recipes(*derivation, state, files)) {
+      tell(*damage);
       continue;
     }
+    add_recipes(recipes, state.derived_recipes(derivation->recipes.hex()), files);
     for (const AxisValues& parent : derivation->parents) {
       if (cells.contains(cell_id(parent)))
         matrix.groups.push_back(group_of(*derivation, parent, where));
       else
-        tell(fmt::format("{}: warning: the matrix '{}' no longer has the cell {}", where.text(), matrix.name,
-                         cell_id(parent)));
+        tell(Error(ExitCode::no_match, where,
+                   fmt::format("the matrix '{}' no longer has the cell {}", matrix.name, cell_id(parent))));
     }
   }
 }

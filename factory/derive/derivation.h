@@ -61,9 +61,13 @@ class DerivedStore {
   // REQUIRES: both outlive this.
   DerivedStore(const StatePaths& state, FileSystem& files) : state_(&state), files_(&files) {}
 
-  // All that are recorded, by name. A damaged record is passed over: `tell` gets its error.
+  // All that are recorded, by name. A damaged record is passed over: `tell` gets its Error(store).
   std::vector<Derivation> all(const std::function<void(const Error&)>& tell) const;
-  // Writes the recipes, whole or not at all.
+  // An Error(store) for each record that is damaged, and for each whose recipes are missing or damaged.
+  std::vector<Error> damage() const;
+  // Whether a record of that name is there, damaged or not.
+  bool has(const std::string& name) const;
+  // Writes the recipes, whole or not at all, in place of damaged ones.
   void keep_recipes(const RecipeTexts& recipes) const;
   // Writes the record. REQUIRES: its recipes are kept.
   void record(const Derivation& derivation) const;
@@ -79,11 +83,12 @@ class DerivedStore {
 // Derived images as cells of their matrix: every command over the matrix has them, the night as well.
 
 // Adds the cells of the derivations of this matrix, a group each, and the recipes of their applications. A
-// derivation whose recipes are missing is passed over, and so is a parent that the matrix no longer has;
-// `tell` gets a line for each. Throws Error(input) for what expand() refuses in the matrix.
+// derivation whose recipes are missing or damaged is passed over: `tell` gets an Error(store). So is a parent
+// that the matrix no longer has: `tell` gets an Error(no_match). Throws Error(input) for what expand()
+// refuses in the matrix.
 void add_derived_cells(Matrix& matrix, RecipeBook& recipes, const std::vector<Derivation>& derivations,
                        const StatePaths& state, const FileSystem& files,
-                       const std::function<void(const std::string&)>& tell);
+                       const std::function<void(const Error&)>& tell);
 
 // The axes of a derived image's cell.
 AxisValues derived_axes(const AxisValues& parent, const std::string& name);

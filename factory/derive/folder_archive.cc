@@ -4,8 +4,11 @@
 #include <archive_entry.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -25,7 +28,7 @@ constexpr std::int64_t kTime = 315532800;  // 1980-01-01T00:00:00Z, as of layers
 
 class FolderArchive {
  public:
-  explicit FolderArchive(fs::path root) : root_(std::move(root)) {
+  FolderArchive(fs::path root, fs::path but) : root_(std::move(root)), but_(std::move(but)) {
     // As layers are written (oci/layer_tar.cc): ustar, and PAX records only for what does not fit.
     check(archive_write_set_format_pax_restricted(archive_.get()));
     check(archive_write_set_options(archive_.get(), "hdrcharset=BINARY"));
@@ -63,10 +66,15 @@ class FolderArchive {
   void add(const fs::path& path) {
     struct stat status {};
     if (::lstat((root_ / path).c_str(), &status) != 0) refuse(root_ / path, "cannot be read");
+    if (path.filename().string().starts_with(".wh."))
+      refuse(root_ / path, "cannot be kept in an image",
+             "names that begin with .wh. mean deletion in layers");
     archive_entry_clear(entry_.get());
     archive_entry_set_pathname(entry_.get(), path.c_str());
     archive_entry_set_mtime(entry_.get(), kTime, 0);
     if (S_ISDIR(status.st_mode)) {
+      std::error_code problem;
+      if (!but_.empty() && fs::equivalent(root_ / path, but_, problem)) return;
       header(AE_IFDIR, 0755);
       return add_folder(path);
     }
@@ -86,6 +94,8 @@ class FolderArchive {
     if (fs::file_size(root_ / path, problem) > left)
       refuse(root_, fmt::format("the folder has more than {} MiB", kMostArchive >> 20),
              "images hold programs; leave data on the storage that jobs mount");
+    if (::access((root_ / path).c_str(), R_OK) != 0)
+      refuse(root_ / path, fmt::format("cannot be read: {}", std::strerror(errno)));
     const std::string bytes = read_whole(root_ / path, kMostArchive).value_or("");
     archive_entry_set_size(entry_.get(), static_cast<la_int64_t>(bytes.size()));
     header(AE_IFREG, is_program ? 0755 : 0644);
@@ -101,6 +111,7 @@ class FolderArchive {
   }
 
   fs::path root_;
+  fs::path but_;  // left out
   std::string bytes_;
   std::unique_ptr<archive, int (*)(archive*)> archive_{archive_write_new(), &archive_write_free};
   std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry_{archive_entry_new(), &archive_entry_free};
@@ -108,11 +119,11 @@ class FolderArchive {
 
 }  // namespace
 
-std::string folder_archive(const fs::path& folder) {
+std::string folder_archive(const fs::path& folder, const fs::path& but) {
   std::error_code problem;
   if (!fs::is_directory(folder, problem)) refuse(folder, "there is no such folder");
   if (fs::is_empty(folder, problem)) refuse(folder, "the folder is empty");
-  return FolderArchive(folder).write();
+  return FolderArchive(folder, but).write();
 }
 
 }  // namespace kiln

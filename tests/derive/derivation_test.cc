@@ -114,7 +114,7 @@ class DerivedCells : public ::testing::Test {
     Matrix matrix = wanted();
     RecipeBook recipes = resolver.input().recipes;
     add_derived_cells(matrix, recipes, derivations, state_, files_,
-                      [this](const std::string& line) { told_.push_back(line); });
+                      [this](const Error& error) { told_.push_back(error.format("warning")); });
     return plan_matrix(std::move(matrix), {recipes, resolver.input().targets, resolver.input().cpus});
   }
 
@@ -154,7 +154,7 @@ TEST_F(DerivedCells, PassesOverWhatIsGone) {
   const BuildPlan without_recipes = plan_with({derivation(kParent)});
   EXPECT_EQ(without_recipes.size(), 1u);
   ASSERT_EQ(told_.size(), 1u);
-  EXPECT_NE(told_.front().find("the recipes of the application are missing"), std::string::npos);
+  EXPECT_NE(told_.front().find("the application's recipes are missing"), std::string::npos);
   told_.clear();
   store_.keep_recipes(application_recipes(kName, some_inputs()));
   AxisValues gone = kParent;
@@ -162,6 +162,28 @@ TEST_F(DerivedCells, PassesOverWhatIsGone) {
   EXPECT_EQ(plan_with({derivation(gone)}).size(), 1u);
   ASSERT_EQ(told_.size(), 1u);
   EXPECT_NE(told_.front().find("no longer has the cell pytorch-zen4-debian"), std::string::npos);
+}
+
+TEST_F(DerivedCells, OfDamagedRecipesAreLeftOutUntilTheyAreDerivedAgain) {
+  const RecipeTexts recipes = application_recipes(kName, some_inputs());
+  store_.keep_recipes(recipes);
+  store_.record(derivation(kParent));
+  const fs::path script = state_.derived_recipes(digest_of(recipes).hex()) / "application/train/run.sh";
+  ASSERT_TRUE(files_.exists(script));
+  for (const char* bytes : {"echo ruin\n", ""}) {
+    files_.write(script, bytes);
+    told_.clear();
+    EXPECT_EQ(plan_with({derivation(kParent)}).size(), 1u);
+    ASSERT_EQ(told_.size(), 1u);
+    EXPECT_NE(told_.front().find("are damaged; derive the application again"), std::string::npos)
+        << told_.front();
+    EXPECT_EQ(store_.damage().size(), 1u);
+    store_.keep_recipes(recipes);
+    EXPECT_EQ(plan_with({derivation(kParent)}).size(), 2u);
+    EXPECT_TRUE(store_.damage().empty());
+  }
+  files_.write(script.parent_path() / "more.sh", "true\n");
+  EXPECT_EQ(plan_with({derivation(kParent)}).size(), 1u) << "a file more";
 }
 
 TEST_F(DerivedCells, OfAnotherMatrixAreNoneOfThis) {
@@ -182,6 +204,15 @@ TEST_F(DerivedCells, RecordsAreReadAsTheyWereWritten) {
   EXPECT_EQ(store_.all(damaged).size(), 1u);
   ASSERT_EQ(told_.size(), 1u);
   EXPECT_NE(told_.front().find("bad.json:1:"), std::string::npos);
+  EXPECT_TRUE(store_.has("bad")) << "so that it can be removed";
+  EXPECT_FALSE(store_.has("gone"));
+  EXPECT_FALSE(store_.has("../derived/bad"));
+  files_.write(state_.derived("bad"), to_json(derivation(kParent)).dump());
+  told_.clear();
+  EXPECT_EQ(store_.all(damaged).size(), 1u);
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_NE(told_.front().find("bad.json: error: the record is of the name 'train'"), std::string::npos)
+      << told_.front();
   store_.forget(kName);
   store_.forget(kName);
   EXPECT_TRUE(store_.all(damaged).empty());

@@ -45,6 +45,20 @@ TEST(FolderArchive, RefusesWhatNoImageNeeds) {
   EXPECT_NE(refusal(folder.path()).find("pipe: error: is neither"), std::string::npos);
 }
 
+TEST(FolderArchive, LeavesOutTheFolderThatItIsTold) {
+  const TemporaryFolder with, without;
+  for (const TemporaryFolder* folder : {&with, &without}) folder->write("train.py", "x");
+  with.write(".kiln/index.db", "x");
+  ASSERT_EQ(::mkfifo((with / ".kiln/events").c_str(), 0600), 0);
+  EXPECT_EQ(folder_archive(with.path(), with / "./.kiln"), folder_archive(without.path(), "elsewhere"));
+}
+
+TEST(FolderArchive, RefusesTheNamesOfWhiteouts) {
+  const TemporaryFolder folder;
+  folder.write("a/.wh.b", "x");
+  EXPECT_NE(refusal(folder.path()).find("a/.wh.b: error: cannot be kept in an image"), std::string::npos);
+}
+
 // The size is known before anything of the file is read: a sparse file takes no memory.
 TEST(FolderArchive, RefusesMoreThanItsLimit) {
   const TemporaryFolder folder;
