@@ -6,17 +6,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
+#include "factory/cli/derive_inputs.h"
 #include "factory/cli/image_name.h"
+#include "factory/cli/kept_input.h"
 #include "factory/cli/options.h"
 #include "factory/cli/plan_text.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/derive/derivation.h"
-#include "factory/derive/folder_archive.h"
 #include "factory/run/cell_state.h"
 #include "factory/run/publish.h"
 #include "factory/state/record_store.h"
@@ -24,44 +24,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::uint64_t kMostText = 4u << 20;  // of a script or a requirements file
 constexpr const char* kApplicationKind = "application";
-
-std::optional<std::string> input_text(const std::string& file, const Invocation& invocation) {
-  if (file.empty()) return std::nullopt;
-  invocation.need_file(file);
-  std::string text = invocation.files.read(file, kMostText).value_or("");
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-    throw Error(ExitCode::input, SourceLocation{file, 0, 0, ""}, "the file is empty");
-  return text;
-}
-
-// DIR, or DIR:/path.
-std::pair<fs::path, std::string> copy_words(const std::string& copy, const std::string& name) {
-  const std::size_t colon = copy.rfind(":/");
-  if (colon == std::string::npos) return {copy, "/opt/" + name};
-  const std::string path = copy.substr(colon + 1);
-  const fs::path normal = fs::path(path).lexically_normal();
-  if (normal != path || normal == "/" || !normal.has_filename())
-    throw Error(ExitCode::usage, fmt::format("--copy: '{}' is no path of a folder in an image", path),
-                "an absolute path such as /opt/" + name + ", without '.', '..' and a '/' at its end");
-  return {copy.substr(0, colon), path};
-}
-
-ApplicationInputs read_inputs(const DeriveOptions& options, const Invocation& invocation) {
-  if (options.requirements.empty() && options.copy.empty() && options.run.empty())
-    throw Error(ExitCode::usage, "nothing to add to the image", "name --requirements, --copy or --run");
-  ApplicationInputs inputs;
-  inputs.requirements = input_text(options.requirements, invocation);
-  if (!options.copy.empty()) {
-    fs::path folder;
-    std::tie(folder, inputs.files_at) = copy_words(options.copy, options.name);
-    inputs.files = folder_archive(folder);
-  }
-  inputs.run = input_text(options.run, invocation);
-  inputs.test = input_text(options.test, invocation);
-  return inputs;
-}
 
 bool is_derived(const ImageRecord& record) {
   return std::any_of(record.components.begin(), record.components.end(),
@@ -94,6 +57,21 @@ void refuse_other_matrix(const Derivation& derivation, const DerivedStore& store
                   "choose another name");
 }
 
+// The entry of these bits in the current snapshot; nullopt: they are not published.
+std::optional<IndexEntry> published_entry(const std::string& application, const std::string& key,
+                                          const Invocation& invocation) {
+  if (!invocation.has_index()) return std::nullopt;
+  for (IndexEntry& entry : invocation.index(Index::Mode::read).entries_of(application))
+    if (entry.image.key == key) return std::move(entry);
+  return std::nullopt;
+}
+
+void refuse_retired(const std::optional<IndexEntry>& entry) {
+  if (entry && !entry->retired.empty())
+    throw Error(ExitCode::no_match, fmt::format("{} is retired: {}", entry->image.name(), entry->retired),
+                "`kiln index retire --undo` takes it back");
+}
+
 ImageRecord record_of(const std::string& image, Invocation& invocation) {
   auto record = find_record(image, invocation);
   if (!record) name_of(image, invocation);  // which says what is wrong with the name
@@ -103,28 +81,24 @@ ImageRecord record_of(const std::string& image, Invocation& invocation) {
   if (is_derived(*record))
     throw Error(ExitCode::usage, fmt::format("{} is itself a derived image", record->name()),
                 "derive from its parent, with all that the application needs");
+  refuse_retired(published_entry(record->application, record->key, invocation));
   return *std::move(record);
 }
 
-// The cell of the record. Its steps must be those that the record's image was built of.
+// The cell of the record, which must be built by the recipes of today: an application upon other bits would
+// be rebuilt by the next night.
 AxisValues parent_axes(const ImageRecord& record, const Catalogue& catalogue, const std::string& matrix,
                        StateNames& names) {
   const BuildPlan& plan = catalogue.plan;
-  const std::string build = fmt::format("kiln build -f {} {}", matrix, record.cell);
   for (std::uint32_t number : all_images(plan)) {
     const ResolvedImage image = plan.image(number);
     if (image.id() != record.cell) continue;
-    if (image.key() != record.key)
-      throw Error(
-          ExitCode::no_match,
-          fmt::format("{} was built from other recipes than those of today: its key is {}, theirs is {}",
-                      record.name(), record.key.substr(0, 12), image.key().substr(0, 12)),
-          fmt::format("`{}` builds it anew", build));
-    if (!names.is_built(image, plan.steps()))
-      throw Error(ExitCode::no_match,
-                  fmt::format("{} is not built in this state folder, or fails a test", record.name()),
-                  fmt::format("run `{}` first", build));
-    return image.request().axes;
+    if (names.is_built(image, plan.steps())) return image.request().axes;
+    const bool is_older = image.key() != record.key;
+    throw Error(ExitCode::no_match,
+                fmt::format("{} is not built {}, or fails a test", record.name(),
+                            is_older ? "by the recipes of today" : "in this state folder"),
+                fmt::format("run `kiln build -f {} {}` first", matrix, record.cell));
   }
   throw Error(ExitCode::no_match,
               fmt::format("{} is of the cell {}, which {} does not have", record.name(), record.cell, matrix),
@@ -168,6 +142,30 @@ class Deriver {
     derivation_ = find_parents(digest_of(recipes_));
   }
 
+  // The record of the one image, if an earlier derivation of these files built and published it. Throws
+  // Error(no_match) for a retired one. REQUIRES: prepare(), and one parent.
+  std::optional<ImageRecord> known() {
+    const auto recorded = store_.all([](const Error&) {});
+    const bool is_recorded = std::any_of(recorded.begin(), recorded.end(), [this](const Derivation& one) {
+      const auto& parents = one.parents;
+      return one.name == derivation_.name && one.matrix == derivation_.matrix &&
+             one.recipes == derivation_.recipes &&
+             std::find(parents.begin(), parents.end(), derivation_.parents.front()) != parents.end();
+    });
+    if (!is_recorded) return std::nullopt;
+    invocation_.with_derived = true;
+    const Catalogue catalogue = invocation_.load(options_.matrix);
+    StateNames names(state_, invocation_.files);
+    for (const std::uint32_t number : images_of(catalogue.plan, options_.name, derivation_.parents)) {
+      const ResolvedImage image = catalogue.plan.image(number);
+      if (!names.is_built(image, catalogue.plan.steps()) || !names.is_packaged(image)) return std::nullopt;
+      const auto entry = published_entry(options_.name, image.key(), invocation_);
+      refuse_retired(entry);
+      if (entry) return entry->image;
+    }
+    return std::nullopt;
+  }
+
   // REQUIRES: prepare(), need_root_for_steps(), lock_state().
   Derived derive() {
     Derivation derivation = derivation_;
@@ -204,13 +202,23 @@ class Deriver {
     if (std::find(parents.begin(), parents.end(), axes) == parents.end()) parents.push_back(std::move(axes));
   }
 
+  // Of other files, its images upon other parents would be of an application that their jobs did not bring.
   void add_known_parents(Derivation& derivation) const {
-    for (const Derivation& known : store_.all([](const Error&) {}))
-      if (known.name == derivation.name)
+    for (const Derivation& known : store_.all([](const Error&) {})) {
+      if (known.name != derivation.name) continue;
+      if (known.recipes == derivation.recipes)
         for (const AxisValues& parent : known.parents) add_parent(parent, derivation);
+      else
+        invocation_.note(fmt::format(
+            "note: {} was derived from other files before; its tags now mean the new ones", known.name));
+    }
   }
 
   BuildReport build(const Catalogue& catalogue, const ImageNumbers& images) {
+    for (const auto& [key, recipe] : catalogue.recipes.broken())
+      if (key.first == Kind::application &&
+          (key.second == options_.name || key.second.starts_with(options_.name + ".")))
+        throw recipe.why;
     if (images.empty())
       throw Error(ExitCode::input, fmt::format("the matrix '{}' takes no application", catalogue.plan.name()),
                   "its constraints may exclude the cells: `kiln plan` has the reasons");
@@ -250,7 +258,10 @@ void check(const CLI::App& command, const DeriveOptions& options, const DerivedW
 void list_derived(const std::string& format, Invocation& invocation) {
   const StatePaths state = invocation.state();
   const DerivedStore store(state, invocation.files);
-  const auto all = store.all([&](const Error& error) { invocation.note(error.format()); });
+  const auto all = store.all([&](const Error& error) {
+    invocation.note(error.format());
+    invocation.exit_code = ExitCode::store;
+  });
   if (format == "json") {
     Json json = Json::array();
     for (const Derivation& one : all) json.push_back(to_json(one));
@@ -266,19 +277,17 @@ void remove_derived(const std::string& name, Invocation& invocation) {
   const WriterLock lock = lock_state(invocation, "kiln derive --remove " + name);
   const StatePaths state = invocation.state();
   const DerivedStore store(state, invocation.files);
-  const auto all = store.all([](const Error&) {});
-  const auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
-  if (known == all.end())
+  if (!store.has(name))
     throw Error(ExitCode::no_match, fmt::format("there is no application '{}'", name),
                 "`kiln derive --list` shows them");
   store.forget(name);
   store.drop_unused();
-  invocation.note(
-      fmt::format("removed {}; its published images stay until `kiln publish --prune` of the matrix {}", name,
-                  known->matrix));
+  invocation.note(fmt::format(
+      "removed {}; its published images stay until `kiln publish --prune` of their matrix", name));
 }
 
 void run_derive(const DeriveOptions& options, const std::string& format, Invocation& invocation) {
+  for (const std::string& file : {options.requirements, options.run, options.test}) keep_readable(file);
   Deriver deriver(options, false, invocation);
   deriver.prepare();
   invocation.need_root_for_steps();
@@ -290,11 +299,17 @@ void run_derive(const DeriveOptions& options, const std::string& format, Invocat
 
 }  // namespace
 
+void check_inputs(const DeriveOptions& options, const Invocation& invocation) {
+  read_inputs(options, invocation);
+}
+
 ImageRecord derived_image(const DeriveOptions& options, Invocation& invocation) {
-  invocation.options.wait = true;  // the job needs the image, even if another kiln builds
-  const WriterLock lock = lock_state(invocation, "kiln job with the application " + options.name);
   Deriver deriver(options, true, invocation);
   deriver.prepare();
+  if (auto known = deriver.known()) return *std::move(known);
+  invocation.options.wait = true;  // the job needs the image, even if another kiln builds
+  const WriterLock lock = lock_state(invocation, "kiln job with the application " + options.name);
+  deriver.prepare();  // of what the recipes are by now
   const Derived derived = deriver.derive();
   if (const auto error = why_unbuilt(derived.report)) throw Error(*error);
   const BuildPlan& plan = derived.catalogue.plan;
@@ -303,6 +318,7 @@ ImageRecord derived_image(const DeriveOptions& options, Invocation& invocation) 
   const ResolvedImage image = plan.image(derived.images.front());
   if (published.is_new)
     invocation.note(fmt::format("published {} as snapshot {}", image.reference(), published.snapshot));
+  refuse_retired(published_entry(options.name, image.key(), invocation));
   auto record = RecordReader(invocation.state(), invocation.files).image(image.record_name());
   if (!record) throw Error(ExitCode::store, image.reference() + " is built, and has no record");
   return *std::move(record);

@@ -1,5 +1,6 @@
 // kiln job: a DSL document in, a script for a scheduler out.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -7,7 +8,9 @@
 
 #include "factory/base/reading.h"
 #include "factory/cli/derive.h"
+#include "factory/cli/derive_inputs.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/kept_input.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
@@ -159,10 +162,10 @@ void hand_over(const JobAnswer& answer, const JobCommandOptions& options, Invoca
   if (!options.output.empty()) {
     const fs::path build = build_file(options.output);
     if (!scripts.build.empty()) {
-      invocation.files.write(build, scripts.build);
+      write_named(build, scripts.build, invocation.files);
       invocation.note(fmt::format("{} builds what {} runs", build.string(), options.output));
     }
-    invocation.files.write(options.output, scripts.job);
+    write_named(options.output, scripts.job, invocation.files);
   }
   if (options.json) {
     print_json(to_json(answer));
@@ -173,7 +176,8 @@ void hand_over(const JobAnswer& answer, const JobCommandOptions& options, Invoca
 }
 
 // A folder that came from somewhere may have links to files of the user.
-void need_inside(const fs::path& folder, const std::string& named) {
+void need_inside(const fs::path& folder, const fs::path& named) {
+  if (named.empty()) return;
   const fs::path root = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder);
   const fs::path below = fs::weakly_canonical(root / named).lexically_relative(root);
   if (below.empty() || *below.begin() == "..")
@@ -181,14 +185,16 @@ void need_inside(const fs::path& folder, const std::string& named) {
                 "is a symbolic link out of the folder of the document", "copy the file there");
 }
 
-// Paths of the document are named from its folder on.
-DeriveOptions derive_options(const ImageRecord& parent, const JobDerivation& wanted,
+// Paths of the document are named from its folder on; of one that is read from stdin, from here. `parent`:
+// a name of the image, "" while it is not chosen.
+DeriveOptions derive_options(const std::string& parent, const JobDerivation& wanted,
                              const JobCommandOptions& options) {
-  const fs::path folder = options.dsl == "-" ? fs::path() : fs::path(options.dsl).parent_path();
+  const fs::path folder = is_stream(options.dsl) ? fs::path() : fs::path(options.dsl).parent_path();
+  for (const std::string& named :
+       {wanted.requirements, copy_words(wanted.copy, wanted.name).folder.string(), wanted.run, wanted.test})
+    need_inside(folder, named);
   auto file = [&](const std::string& named) { return named.empty() ? "" : (folder / named).string(); };
-  for (const std::string& named : {wanted.requirements, wanted.copy, wanted.run, wanted.test})
-    if (!named.empty()) need_inside(folder, named.substr(0, named.find(":/")));
-  return {options.matrices.front(), {parent.name()},  wanted.name,      file(wanted.requirements),
+  return {options.matrices.front(), {parent},         wanted.name,      file(wanted.requirements),
           file(wanted.copy),        file(wanted.run), file(wanted.test)};
 }
 
@@ -205,12 +211,24 @@ DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, con
     throw Error(ExitCode::usage, "application.derive and --snapshot do not go together",
                 "a derived image is made of the images of today");
   invocation.need_root_for_steps();
+  check_inputs(derive_options("", *job.derivation, options), invocation);
   return [&](const ImageRecord& parent, const JobDerivation& wanted) {
-    DerivedImage derived{derived_image(derive_options(parent, wanted, options), invocation), ""};
+    DerivedImage derived{derived_image(derive_options(parent.name(), wanted, options), invocation), ""};
     derived.reference = reference_of(derived.record, index.format(), reference_paths(invocation));
     return derived;
   };
 }
+
+// A build makes what it writes as open as the state folder is; the script is as open as other files of the
+// user.
+class OwnMask {
+ public:
+  OwnMask() : mask_(::umask(0)) { ::umask(mask_); }
+  void restore() const { ::umask(mask_); }
+
+ private:
+  mode_t mask_;
+};
 
 JobQuestion question_of(const JobCommandOptions& options) {
   JobQuestion question;
@@ -233,6 +251,7 @@ void check(const CLI::App& command, const JobCommandOptions& options, const Invo
 
 void write_job(const CLI::App& command, const JobCommandOptions& options, Invocation& invocation) {
   check(command, options, invocation);
+  const OwnMask mask;
   const WrittenDocument document = read_written_document(options.dsl, invocation.files);
   const JobRequest job = read_job_request(document.document, options.lenient);
   JobIndex index(document, options, invocation);
@@ -248,6 +267,7 @@ void write_job(const CLI::App& command, const JobCommandOptions& options, Invoca
   const JobAnswer answer = answer_job(
       document.document, question, site, invocation.cpus(), reference_paths(invocation),
       [&](const ChooserQuestion& asked) { return index.ask(asked); }, derive);
+  mask.restore();
   hand_over(answer, options, invocation);
 }
 
@@ -285,6 +305,9 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation) {
                     "also choose images that fail a test that their recipes now have");
   command->add_flag("--lenient", options->lenient, "report an unknown key as a note instead of an error");
   add_matrices_option(*command, options->matrices);
+  command->get_option("--file")->description(
+      command->get_option("--file")->get_description() +
+      "; application.derive of the document needs the one matrix of the image, and builds and publishes");
   add_build_if_missing(*command, options->build_if_missing);
   command->add_flag("--json", options->json, "print the deployment and its scripts as JSON");
   command->callback([options, command, &invocation] { write_job(*command, *options, invocation); });

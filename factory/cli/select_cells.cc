@@ -1,16 +1,10 @@
 #include "factory/cli/select_cells.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <charconv>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/quote.h"
-#include "factory/base/read_whole.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/options.h"
 #include "factory/cli/state_lock.h"
@@ -146,22 +140,6 @@ void publish_cell(const SelectCells& cells, const PlanCell& cell, const Invocati
   invocation.note(fmt::format("published {} as snapshot {}", cells.image(cell).reference(), done.snapshot));
 }
 
-// N of `-`, /dev/stdin and /dev/fd/N; nothing for other files.
-std::optional<int> descriptor_of(const std::string& file) {
-  if (file == "-" || file == "/dev/stdin") return STDIN_FILENO;
-  constexpr std::string_view kFolder = "/dev/fd/";
-  int number = -1;
-  const char* end = file.data() + file.size();
-  if (!file.starts_with(kFolder) || std::from_chars(file.data() + kFolder.size(), end, number).ptr != end ||
-      number < 0)
-    return std::nullopt;
-  return number;
-}
-
-[[noreturn]] void cannot_keep(const std::string& file) {
-  throw Error(ExitCode::store, fmt::format("cannot keep what {} says: {}", file, std::strerror(errno)));
-}
-
 // A user without root begins anew in a user namespace, so it comes before anything is counted; and the state
 // folder is made.
 void prepare_build(const Invocation& invocation) {
@@ -210,22 +188,6 @@ Answer answer_or_build(Asking& asking, bool explained, const MissingImage& missi
   if (is_to_build) answer = build_missing(*cells, asking, explained, invocation);
   if (answer.selection.winner) cells.reset();
   return answer;
-}
-
-void keep_readable(const std::string& file) {
-  const std::optional<int> descriptor = descriptor_of(file);
-  if (!descriptor || ::geteuid() == 0) return;
-  const std::string bytes = read_whole(file == "-" ? "/dev/stdin" : file, JsonLimits{}.bytes).value_or("");
-  const int memory = ::memfd_create("kiln-document", 0);
-  if (memory < 0) cannot_keep(file);
-  std::size_t written = 0;
-  while (written < bytes.size()) {
-    const ssize_t count = ::write(memory, bytes.data() + written, bytes.size() - written);
-    if (count < 0) cannot_keep(file);
-    written += static_cast<std::size_t>(count);
-  }
-  if (::dup2(memory, *descriptor) < 0) cannot_keep(file);
-  ::close(memory);
 }
 
 }  // namespace kiln

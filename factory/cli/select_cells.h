@@ -79,9 +79,4 @@ struct MissingImage {
 Answer answer_or_build(Asking& asking, bool explained, const MissingImage& missing,
                        std::optional<SelectCells>& cells, Invocation& invocation);
 
-// What is read from stdin or another descriptor (`-`, /dev/stdin, a shell's <(…)) can be read a second time
-// from then on: a user without root begins anew in a user namespace (need_root_for_steps()). Others:
-// nothing.
-void keep_readable(const std::string& file);
-
 }  // namespace kiln

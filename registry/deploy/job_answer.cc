@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
+#include "factory/oci/blob_store.h"
 #include "registry/deploy/container_runtime.h"
 #include "registry/select/dsl.h"
 
@@ -55,6 +56,14 @@ void derive_upon(const JobRequest& job, const DeriveImage& derive, ChooserReply&
   reply.reference = std::move(derived.reference);
 }
 
+// The tag of an application is moved by its next job, while this one may wait in the queue.
+void name_by_digest(const ImageRecord& image, const ReferencePaths& paths, DeployedImage& deployed) {
+  const Attachment* sif = image.attachment("sif");
+  if (sif != nullptr && !deployed.sif.empty())
+    deployed.sif = BlobStore::reading(paths.state / "store").path(sif->blob.digest).string();
+  if (!image.published.registry.empty()) deployed.reference = image.registry_digest();
+}
+
 // Also sets the constraint of the job.
 DeployedImage chosen_image(JobRequest& job, ImageChoice choice, const ReferencePaths& paths,
                            const DeriveImage& derive, JobAnswer& answer) {
@@ -68,7 +77,9 @@ DeployedImage chosen_image(JobRequest& job, ImageChoice choice, const ReferenceP
   if (!choice.constraint.empty()) job.constraint = choice.constraint;
   if (job.derivation) derive_upon(job, derive, reply);
   answer.reference = std::move(reply.reference);
-  return deployed_image(*reply.image, paths);
+  DeployedImage deployed = deployed_image(*reply.image, paths);
+  if (job.derivation) name_by_digest(*reply.image, paths, deployed);
+  return deployed;
 }
 
 }  // namespace

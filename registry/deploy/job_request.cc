@@ -161,9 +161,10 @@ JobBuild read_build(const JsonNode& node) {
 }
 
 // A document may come from anybody: it names files below its own folder, and no others.
-std::string file_below(const JsonNode& node) {
+// `has_target`: DIR:/path is the folder DIR.
+std::string file_below(const JsonNode& node, bool has_target) {
   std::string named = node.line_of_text();
-  const std::filesystem::path path = named.substr(0, named.find(":/"));
+  const std::filesystem::path path = has_target ? named.substr(0, named.rfind(":/")) : named;
   const bool leaves =
       path.is_absolute() || std::find(path.begin(), path.end(), std::filesystem::path("..")) != path.end();
   if (leaves)
@@ -175,7 +176,7 @@ JobDerivation read_derivation(const JsonNode& node) {
   node.allow_only({"name", "requirements", "copy", "run", "test"});
   JobDerivation derivation{node.at("name").line_of_text()};
   auto file = [&](const char* key, std::string& value) {
-    if (auto named = present(node, key)) value = file_below(*named);
+    if (auto named = present(node, key)) value = file_below(*named, key == std::string_view("copy"));
     return !value.empty();
   };
   const bool adds_packages = file("requirements", derivation.requirements);

@@ -95,6 +95,8 @@ TEST(JobRequest, RefusesWrongInputAtItsPlace) {
       {"", R"("derive": {"name": "t", "copy": "/etc"})",
        "'/etc' is not below the folder of the document (at /job/application/derive/copy)"},
       {"", R"("derive": {"name": "t", "copy": "a/../../b:/opt/t"})", "is not below the folder"},
+      {"", R"("derive": {"name": "t", "copy": "a:/../../b:/opt/t"})", "is not below the folder"},
+      {"", R"("derive": {"name": "t", "run": "a:/../../b"})", "is not below the folder"},
       {"", R"("derive": {"name": "t", "image": "x"})", "unknown key 'image'"},
       {"", R"("build": {"src": "-o/etc/passwd"})", "(at /job/application/build/src); such as https://…"},
       {"", R"("build": {"src": "https://x/"})",

@@ -101,7 +101,7 @@ equals "$out" train:2.10-distro-x86_64-busybox1.35
 # 6. The night rebuilds it when its parent is rebuilt; a build of the matrix has it, too.
 echo 'echo newer >>/opt/kiln/hello/news' >>tiny/recipes/framework/hello/distro.sh
 expect 4 derive
-holds "$err" 'was built from other recipes than those of today'
+holds "$err" 'is not built by the recipes of today, or fails a test'
 holds "$err" "kiln build -f $matrix $cell"
 expect 0 "$KILN" nightly -f "$matrix" --local --format json
 equals "$(json 'sorted(one["verdict"] for one in it["images"] if one["name"].startswith("train:"))')" "['built']"
@@ -123,6 +123,7 @@ echo 'exit 1' >test.sh
 sed -i '$d' run.sh
 expect 1 derive
 cmp before.json .kiln/derived/train.json
+echo 'grep "^train says" /opt/trained' >test.sh
 # The image has no Python.
 echo 'numpy==2.1.0' >requirements.txt
 expect 1 "$KILN" derive -f "$matrix" "$parent" --name other --requirements requirements.txt
@@ -153,13 +154,33 @@ refused 2 "is no path of a folder in an image" "$parent" --name x --copy src:/op
 : >nothing.sh
 refused 3 'nothing.sh: error: the file is empty' "$parent" --name x --run nothing.sh
 refused 4 'the index has no image' hello:9 --name x --run run.sh
+printf 'echo one\r\necho two\r\n' >dos.sh
+refused 3 'dos.sh:1:9: error: the line ends in CR LF' "$parent" --name x --run dos.sh
+refused 2 'is no path of a folder in an image' "$parent" --name x --copy $'src:/opt/\xff'
 
 # 9. A damaged record is passed over, and named.
 echo '{"schema": 1' >.kiln/derived/train.json
 expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json 'any("train" in cell["id"] for cell in it["cells"])')" False
 holds "$err" '.kiln/derived/train.json:2:1: warning'
+expect 8 "$KILN" derive --list
+expect 8 "$KILN" publish -f "$matrix" --prune --yes # what the matrix lacks is not known
+holds "$err" 'while looking for what tiny lacks'
+expect 0 "$KILN" derive --remove train
 cp before.json .kiln/derived/train.json
+expect 3 "$KILN" derive -f "$matrix" "$parent" --name x --run dos.sh # its recipes went with the record
+derive >/dev/null || fail 'the recipes are not made anew'
+cmp before.json .kiln/derived/train.json
+# So are recipes with a flipped bit.
+sed -i 's/./#/5' .kiln/derived/recipes/*/application/train/run.sh
+expect 0 "$KILN" plan -f "$matrix" --format json
+equals "$(json 'any("train" in cell["id"] for cell in it["cells"])')" False
+holds "$err" 'are damaged; derive the application again'
+expect 8 "$KILN" index fsck
+holds "$out" 'are damaged; derive the application again'
+derive >/dev/null || fail 'damaged recipes stay'
+expect 0 "$KILN" plan -f "$matrix" --format json
+equals "$(json 'any("train" in cell["id"] for cell in it["cells"])')" True
 
 # 10. A kill at any moment leaves nothing wrong: the next call does the rest.
 echo 'sleep 5; echo slow >/opt/slow' >slow.sh
@@ -201,11 +222,24 @@ ln -s /etc linked
 sed 's/"copy": "src"/"copy": "linked"/' job.json >linked.json
 expect 3 job linked.json -f "$matrix"
 holds "$err" 'linked: error: is a symbolic link out of the folder of the document'
-rm linked
+# Names that read as FOLDER:/PATH lead nowhere else.
+mkdir 'd:' 'r:'
+ln -s /etc 'd:/sub' && ln -s /etc/hostname 'r:/x'
+sed 's|"copy": "src"|"copy": "d:/sub:/opt/x"|' job.json >linked.json
+expect 3 job linked.json -f "$matrix"
+holds "$err" 'is a symbolic link out of the folder of the document'
+sed 's|"copy": "src"|"run": "r:/x"|' job.json >linked.json
+expect 3 job linked.json -f "$matrix"
+holds "$err" 'is a symbolic link out of the folder of the document'
+rm -r linked 'd:' 'r:'
+# What is wrong with its files is said before anything is built.
+sed 's/"copy": "src"/"copy": "scr"/' job.json >typo.json
+expect 3 job typo.json -f "$matrix" --build-if-missing
+holds "$err" 'scr: error: there is no such folder'
 jobbed=jobbed:2.10-distro-x86_64-busybox1.35
 expect 0 job job.json -f "$matrix" --json
 equals "$(json 'it["answer"]')" "$jobbed"
-holds "$(json 'it["job_script"]')" "${jobbed/:/_}.sif"
+holds "$(json 'it["job_script"]')" "$jobbed"
 holds "$err" "published $jobbed as snapshot"
 "$KILN" job --dsl - --host x86_64 -f "$matrix" <job.json >stdin.sh 2>stdin.err || fail "$(cat stdin.err)"
 expect 0 job job.json -f "$matrix"
@@ -217,6 +251,38 @@ expect 0 job oci.json -f "$matrix" --json
 holds "$(json 'it["answer"]')" "oci:$PWD/.kiln/images/jobbed/"
 expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json 'any("jobbed" in cell["id"] for cell in it["cells"])')" True # so that a night rebuilds it
+# The script names the bits: the next job of this name may bring other files.
+sif=$(sed -n "s/^image='\(.*\)'$/\1/p" stdin.sh)
+holds "$sif" "$PWD/.kiln/store/sha256/"
+# Nothing to build: it waits for no lock.
+(exec 9<>.kiln/lock && flock 9 && exec sleep 60) &
+locker=$!
+until ! flock -n .kiln/lock true; do sleep 0.05; done
+timeout 30 "$KILN" job --dsl job.json -f "$matrix" --host x86_64 >unlocked.sh || fail 'it waits for a build'
+kill $locker && wait $locker || true
+cmp unlocked.sh stdin.sh
+# What is not a regular file is written to, and a link stays one.
+mkfifo pipe
+cat pipe >piped.sh &
+expect 0 job job.json -f "$matrix" -o pipe
+wait $!
+cmp piped.sh stdin.sh
+ln -s target.sh link.sh
+expect 0 job job.json -f "$matrix" -o link.sh
+[ -L link.sh ] && [ -p pipe ] || fail 'they were replaced'
+cmp target.sh stdin.sh
+expect 2 "$KILN" sif "$jobbed" -o pipe
+holds "$err" 'pipe is not a regular file'
+rm pipe link.sh target.sh
+# A retired application is no answer.
+expect 0 "$KILN" index retire "$jobbed" --reason 'wrong results'
+expect 4 job job.json -f "$matrix"
+holds "$err" "$jobbed is retired: wrong results"
+expect 0 "$KILN" index retire "$jobbed" --undo
+expect 0 "$KILN" index retire "$parent" --reason 'old'
+expect 4 "$KILN" derive -f "$matrix" "$parent" --name other --run run.sh
+holds "$err" "$parent is retired: old"
+expect 0 "$KILN" index retire "$parent" --undo
 # A test that fails: no script, and nothing is published.
 echo 'exit 7' >job_test.sh
 expect 1 job job.json -f "$matrix"

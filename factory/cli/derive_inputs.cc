@@ -1,0 +1,74 @@
+#include "factory/cli/derive_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "factory/base/text.h"
+#include "factory/derive/folder_archive.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::uint64_t kMostText = 4u << 20;  // of a script or a requirements file
+
+std::optional<std::string> input_text(const std::string& file, const Invocation& invocation) {
+  if (file.empty()) return std::nullopt;
+  invocation.need_file(file);
+  const SourceLocation where{file, 0, 0, ""};
+  const auto text = invocation.files.read(file, kMostText);
+  if (!text) throw Error(ExitCode::input, where, "the file is missing");
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos)
+    throw Error(ExitCode::input, where, "the file is empty");
+  if (text->find('\0') != std::string::npos)
+    throw Error(ExitCode::input, where, "the file has a NUL byte", "it must be a text file");
+  return text;
+}
+
+std::optional<std::string> script_text(const std::string& file, const Invocation& invocation) {
+  auto text = input_text(file, invocation);
+  const std::size_t end = text ? text->find("\r\n") : std::string::npos;
+  if (end == std::string::npos) return text;
+  const std::string before = text->substr(0, end);
+  const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const auto column = static_cast<int>(end - (before.rfind('\n') + 1)) + 1;
+  throw Error(ExitCode::input, SourceLocation{file, line, column, ""}, "the line ends in CR LF",
+              "/bin/sh would read the CR as part of the line: save the script with LF");
+}
+
+bool is_folder_of_image(const std::string& path) {
+  const fs::path normal = fs::path(path).lexically_normal();
+  return normal == path && normal != "/" && normal.has_filename() &&
+         first_not_utf8(path) == std::string::npos && std::none_of(path.begin(), path.end(), is_control);
+}
+
+}  // namespace
+
+CopyWords copy_words(const std::string& copy, const std::string& name) {
+  const std::size_t colon = copy.rfind(":/");
+  if (colon == std::string::npos) return {copy, "/opt/" + name};
+  const std::string path = copy.substr(colon + 1);
+  if (!is_folder_of_image(path))
+    throw Error(ExitCode::usage,
+                fmt::format("--copy: '{}' is no path of a folder in an image", without_controls(path)),
+                "an absolute path such as /opt/" + name + ", without '.', '..' and a '/' at its end");
+  return {copy.substr(0, colon), path};
+}
+
+ApplicationInputs read_inputs(const DeriveOptions& options, const Invocation& invocation) {
+  if (options.requirements.empty() && options.copy.empty() && options.run.empty())
+    throw Error(ExitCode::usage, "nothing to add to the image", "name --requirements, --copy or --run");
+  ApplicationInputs inputs;
+  inputs.requirements = input_text(options.requirements, invocation);
+  if (!options.copy.empty()) {
+    const CopyWords words = copy_words(options.copy, options.name);
+    inputs.files_at = words.at;
+    inputs.files = folder_archive(words.folder, invocation.state().root());
+  }
+  inputs.run = script_text(options.run, invocation);
+  inputs.test = script_text(options.test, invocation);
+  return inputs;
+}
+
+}  // namespace kiln
