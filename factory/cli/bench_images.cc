@@ -80,7 +80,7 @@ std::vector<ImageBench::Candidate> ImageBench::candidates(const ImageNumbers& im
                 "run `kiln build` and `kiln publish` first");
   if (found.empty() && !images.empty())
     throw Error(ExitCode::no_match, "none of the images is for machines such as this one",
-                "speeds are measured where the images shall run");
+                "run `kiln bench` on a machine that the images are for");
   return found;
 }
 

@@ -80,7 +80,7 @@ void RegistryCollection::remove() {
                 fmt::format("{} refuses to delete manifests (405): what was pushed there stays", host),
                 "its configuration decides: docker-registry has `storage: {delete: {enabled: true}}`");
   if (done.tags_left > 0)
-    invocation_.note(fmt::format("{} takes away no tag alone: {} with the image that {} until that goes, too",
+    invocation_.note(fmt::format("{} removes no tag alone: {} with the image that {} until that goes, too",
                                  host, counted(done.tags_left, "tag stays", "tags stay"),
                                  done.tags_left == 1 ? "it names," : "they name,"));
 }

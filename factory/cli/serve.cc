@@ -65,7 +65,7 @@ void run_token(const TokenOptions& options, Invocation& invocation) {
   if (!file.is_open() || !file.append(made.line) || !file.sync())
     throw Error(ExitCode::store, fmt::format("cannot write to {}: {}", options.file, std::strerror(errno)));
   say("{}\n", made.token);
-  invocation.note("it is not told again; a kiln serve that runs takes it after SIGHUP");
+  invocation.note("kiln does not show this token again; a running kiln serve accepts it after SIGHUP");
 }
 
 // `kiln serve token`, below `serve`.

@@ -28,7 +28,8 @@ std::string fill_in(const JsonNode& pattern, const std::map<std::string, std::st
       std::size_t end = c == '{' ? text.find('}', at) : std::string::npos;
       if (end == std::string::npos) pattern.fail(fmt::format("a brace without its partner in '{}'", text));
       auto field = fields.find(text.substr(at + 1, end - at - 1));
-      if (field == fields.end()) pattern.fail(fmt::format("'{}' names a field that the entry has not", text));
+      if (field == fields.end())
+        pattern.fail(fmt::format("'{}' names a field that the entry does not have", text));
       filled += field->second;
       at = end;
     }

@@ -98,7 +98,7 @@ std::optional<Credentials> from_helper(const std::string& helper, const std::str
   const std::string name = "docker-credential-" + helper;
   if (!result.ok()) {
     if ((result.output + result.tail).find("credentials not found") != std::string::npos) return std::nullopt;
-    throw Error(ExitCode::network, fmt::format("{} does not say who we are for {}", name, host),
+    throw Error(ExitCode::network, fmt::format("{} gives no login for {}", name, host),
                 "run it by hand: `echo " + host + " | " + name + " get`");
   }
   const JsonNode root = parse_silently(result.output, name);

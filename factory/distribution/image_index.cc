@@ -57,7 +57,7 @@ std::optional<std::string> with_referrers(const std::string& now, const std::vec
   if (!now.empty()) {
     index = manifest_or_null(now);
     if (!index.is_object() || !index.contains("manifests") || !index["manifests"].is_array())
-      throw Error(ExitCode::network, "what stands under the tag of the referrers is no image index");
+      throw Error(ExitCode::network, "the tag of the referrers names something other than an image index");
   }
   bool changed = now.empty();
   Json& manifests = index["manifests"];

@@ -215,7 +215,7 @@ bool Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descript
     }
   }
   throw Error(ExitCode::network,
-              fmt::format("{}:{}: the list of referrers does not keep ours; another program writes it",
+              fmt::format("{}:{}: another program writes the list of referrers, and kiln's entries are lost",
                           place_of(image), tag));
 }
 
@@ -235,9 +235,9 @@ void Pusher::sign(Going& going) {
     for (const std::string& blob : more->blobs) push_text(going, blob);
     client_.put_manifest(image.repository, tag, std::string(media_type::kManifest), more->manifest);
   }
-  throw Error(ExitCode::network,
-              fmt::format("{}:{}: the signatures do not keep ours; another program writes them",
-                          place_of(image), tag));
+  throw Error(
+      ExitCode::network,
+      fmt::format("{}:{}: another program writes the signatures, and kiln's are lost", place_of(image), tag));
 }
 
 // --- all of it

@@ -247,9 +247,9 @@ std::string token_in(const HttpAnswer& answer) {
         token = found->get<std::string>();
   if (token.empty()) throw Error(ExitCode::network, "the registry's token server gave no token");
   if (!is_token(token))
-    throw Error(
-        ExitCode::network,
-        "the registry's token server gave a token with blanks or control characters, which no header takes");
+    throw Error(ExitCode::network,
+                "the registry's token server gave a token with blanks or control characters, which a header "
+                "must not have");
   return token;
 }
 

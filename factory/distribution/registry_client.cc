@@ -105,7 +105,7 @@ void RegistryClient::wait_before(int tries, const std::string& what, const std::
     throw Error(ExitCode::network, fmt::format("{}; tried {} times", why, tries), "try again later");
   if (delay > kLongestWait)
     throw Error(ExitCode::network,
-                fmt::format("{}, and it asks to be left alone for {:.0f} s (Retry-After), longer than the "
+                fmt::format("{}, and it asks kiln to wait {:.0f} s (Retry-After), longer than the "
                             "{:.0f} s that kiln waits",
                             why, delay, kLongestWait),
                 "try again later");
@@ -147,7 +147,7 @@ std::string RegistryClient::log_in(const Question& question, const HttpAnswer& r
     authorization = basic_authorization(*who);
   else
     throw Error(ExitCode::network,
-                fmt::format("{} wants to know who we are, and no file says it", access_.address.host),
+                fmt::format("{} asks for a login, and no file has one for it", access_.address.host),
                 fmt::format("log in: `skopeo login {}`", access_.address.host));
   const std::lock_guard lock(mutex_);
   authorization_[repository] = authorization;
@@ -178,7 +178,7 @@ std::string RegistryClient::token(const Question& refused, const Challenge& chal
     if (who != nullptr) question.request.headers.emplace_back("Authorization", basic_authorization(*who));
   }
   if (access_.address.secure && !lower_case(realm).starts_with("https://"))
-    throw Error(ExitCode::network, fmt::format("{} sends us to {} for a token, which is not encrypted",
+    throw Error(ExitCode::network, fmt::format("{} names the token server {}, whose address is not encrypted",
                                                access_.address.host, realm));
   const HttpAnswer answer = persist(question, [&] { return send(question.request); });
   if (answer.status != 200) refuse(question, answer);
@@ -228,8 +228,9 @@ std::optional<RemoteManifest> RegistryClient::manifest(const std::string& reposi
                        std::move(answer.body)};
   const auto named = digest_in(reference);
   if (named && found.digest != *named)
-    throw Error(ExitCode::network, fmt::format("{}/{}: what lies there as {} is {}", access_.address.host,
-                                               repository, named->text(), found.digest.text()));
+    throw Error(ExitCode::network,
+                fmt::format("{}/{}: asked for the manifest {}, got {}", access_.address.host, repository,
+                            named->text(), found.digest.text()));
   return found;
 }
 

@@ -107,7 +107,7 @@ MirrorItem item_from(const JsonNode& node, std::size_t cells) {
   if (const auto known = kKinds.find(kind))
     item.kind = *known;
   else
-    node.at("kind").fail(fmt::format("'{}' is nothing that a mirror has", kind));
+    node.at("kind").fail(fmt::format("a mirror has no entries of the kind '{}'", kind));
   item.name = node.at("name").line_of_text();
   item.path = path_from(node.at("path"));
   if (auto digest = node.find("digest")) item.digest = Digest::parse(digest->string());

@@ -108,7 +108,7 @@ Digest MirrorFolder::put(const Digest& expected,
   if (!expected.empty() && digest != expected)
     throw Error(ExitCode::network,
                 fmt::format("{} has the digest {}, expected {}", name, digest.text(), expected.text()),
-                "what is pinned is not what lies there now");
+                "the file there was changed after its digest was recorded");
   file.publish(file_of(digest));
   return digest;
 }

@@ -137,7 +137,7 @@ bool is_compressed(const ReadOnlyFile& file) {
 
 [[noreturn]] void fail_to_write(const std::string& folder, int problem) {
   throw Error(ExitCode::store,
-              fmt::format("cannot unfold an archive in {}: {}", folder, std::strerror(problem)),
+              fmt::format("cannot decompress an archive in {}: {}", folder, std::strerror(problem)),
               "TMPDIR says where");
 }
 
@@ -175,7 +175,8 @@ class PlainBytes {
     const auto compressed =
         static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive_.get(), -1), 1));
     if (plain_ > limits.plain_bytes || (plain_ > limits.ratio_from && plain_ / limits.ratio > compressed))
-      file_.fail(fmt::format("unfolds {} bytes to more than {}: a decompression bomb", compressed, plain_));
+      file_.fail(
+          fmt::format("decompresses {} bytes to more than {}: a decompression bomb", compressed, plain_));
     return {buffer_.data(), static_cast<std::size_t>(got)};
   }
 

@@ -129,7 +129,7 @@ struct LayerReader::State {
   TarReader tar;
   TarMember member;
   std::uint64_t number = 0;
-  std::uint64_t unfolded = 0;  // bytes of content, holes included
+  std::uint64_t decompressed = 0;  // bytes of content, holes included
 
   State(LayerStream& source, const EntryLimits& entry_limits, const LayerLimits& of_layer)
       : stream(source),
@@ -187,12 +187,13 @@ struct LayerReader::State {
     entry.size = member.size;
     // A sparse file says its size in a few bytes of header, and its holes never pass through LayerStream's
     // count: without this, 1 KiB of layer is terabytes of zeros.
-    if (entry.size > layer_limits.plain_bytes - unfolded)
+    if (entry.size > layer_limits.plain_bytes - decompressed)
       bad_layer(fmt::format("makes the layer larger than {} bytes", layer_limits.plain_bytes));
-    unfolded += entry.size;
+    decompressed += entry.size;
     if (!member.is_sparse) return;
-    if (unfolded > layer_limits.ratio_from && unfolded / layer_limits.ratio > stream.compressed_bytes_read())
-      bad_layer(fmt::format("unfolds with its holes to {} bytes: a decompression bomb", entry.size));
+    if (decompressed > layer_limits.ratio_from &&
+        decompressed / layer_limits.ratio > stream.compressed_bytes_read())
+      bad_layer(fmt::format("decompresses with its holes to {} bytes: a decompression bomb", entry.size));
   }
 };
 

@@ -75,9 +75,9 @@ class LayerStream::Pipe {
     try {
       (this->*work)();
     } catch (Error& error) {
-      error.while_doing(fmt::format("unfolding the layer {}", descriptor_.digest.empty()
-                                                                  ? diff_id_.text()
-                                                                  : descriptor_.digest.text()));
+      error.while_doing(fmt::format("decompressing the layer {}", descriptor_.digest.empty()
+                                                                      ? diff_id_.text()
+                                                                      : descriptor_.digest.text()));
       fail(std::make_exception_ptr(error));
     } catch (...) {
       fail(std::current_exception());
@@ -162,10 +162,10 @@ class LayerStream::Pipe {
     plain_ += size;
     if (plain_ > limits_.plain_bytes)
       throw Error(ExitCode::input,
-                  fmt::format("the layer unfolds to more than {} bytes", limits_.plain_bytes));
+                  fmt::format("the layer decompresses to more than {} bytes", limits_.plain_bytes));
     if (plain_ > limits_.ratio_from && plain_ / limits_.ratio > compressed_)
       throw Error(ExitCode::input,
-                  fmt::format("the layer unfolds {} bytes to {}, over {} times: a decompression bomb",
+                  fmt::format("the layer decompresses {} bytes to {}, over {} times: a decompression bomb",
                               compressed_, plain_, limits_.ratio));
   }
 

@@ -1,5 +1,5 @@
 // The plain bytes of one layer, decompressed ahead by a thread of its own and hashed by another; digest,
-// DiffID and the limits on what a layer may unfold to are enforced on the way.
+// DiffID and the limits on what a layer may decompress to are enforced on the way.
 //
 //     blob ──read, sha256──▶ inflate ──chunk──▶ next() ──▶ tar reader
 //                                        └────▶ sha256 ──▶ DiffID
@@ -18,7 +18,7 @@ namespace kiln {
 struct LayerLimits {
   std::uint64_t plain_bytes = 200ull << 30;  // of one layer
   // Plain : compressed, once so many plain bytes came out. gzip reaches 1,032; zstd and maps of sparse files,
-  // which have no such bound, unfold a few bytes to no more than takes some seconds to read.
+  // which have no such bound, decompress a few bytes to no more than takes some seconds to read.
   std::uint64_t ratio = 1100;
   std::uint64_t ratio_from = 16ull << 30;
   // Bytes of memory for the names and entries of an image: so many, and so many more for each compressed

@@ -150,7 +150,7 @@ class Asking {
     if (tries > skopeo_.limits.retries) give_up(setback_->what, tries);
     const double delay = setback_->retry_after.value_or(backoff(tries));
     if (delay > kLongestWait)
-      give_up(fmt::format("{}, and it asks to be left alone for {:.0f} s (Retry-After), longer than the "
+      give_up(fmt::format("{}, and it asks kiln to wait {:.0f} s (Retry-After), longer than the "
                           "{:.0f} s that kiln waits",
                           setback_->what, delay, kLongestWait),
               tries);

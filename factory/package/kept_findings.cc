@@ -18,8 +18,8 @@ constexpr int kFindings = 6;
 
 constexpr const char* kTooLarge = "";  // kept in the place of an extract that would be
 
-// Of everything that decides what an extract says. That the blob unfolds to the DiffID was seen when it was
-// made, so both are in it, and the media type, by which it is unfolded.
+// Of everything that decides what an extract says. That the blob decompresses to the DiffID was seen when it
+// was made, so both are in it, and the media type, by which it is decompressed.
 std::string name_of(const evidence::LayerBlob& layer) {
   return "layer-" + Digest::of(fmt::format("{}\n{}\n{}", layer.descriptor.digest.text(), layer.diff_id.text(),
                                            layer.descriptor.media_type))

@@ -71,7 +71,8 @@ LockEntry read_entry(const std::string& id, const JsonNode& node, const SourceLo
   node.allow_only(keys_of("lock/entry"));
   if (auto image = node.find("image")) entry.image = read_text(*image);
   if (auto digests = node.find("digests")) {
-    if (entry.image.empty()) digests->fail("digests without an image", "of what are these the digests?");
+    if (entry.image.empty())
+      digests->fail("digests without an image", "name the image that has these digests");
     for (const auto& [architecture, digest] : digests->members()) {
       check_architecture_name(*digests, architecture);
       entry.digests[architecture] = read_digest(digest);

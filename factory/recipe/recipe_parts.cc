@@ -224,7 +224,7 @@ void read_cache(const JsonNode& method, Method& read) {
   }
   std::sort(names.begin(), names.end());
   if (!names.empty() && read.script.empty() && !read.build)
-    list->fail("no script of this method would find it");
+    list->fail("this method has no script that reads it");
 }
 
 // Text, or {"value": …, "with": "framework/tensorflow"}.

@@ -202,13 +202,13 @@ Method RecipeReader::read_method(const std::string& name, const JsonNode& node) 
   read_script_parts(node, method);
   if (base) read_base(node, method);
   if (!method.secrets.empty() && method.script.empty() && method.rootfs.empty())
-    node.at("secrets").fail("no script of this method would be handed them",
+    node.at("secrets").fail("this method has no script that reads them",
                             "those of a build stage's script stand in 'build'");
   if (auto needs = node.find("needs")) method.needs = read_needs(*needs, component_.versions);
   if (auto build = node.find("build")) {
     method.build = read_build(*build);
     if (!method.build->mount.empty() && method.script.empty())
-      build->at("mount").fail("no script of this method would see what is mounted",
+      build->at("mount").fail("this method has no script that sees what is mounted",
                               "add a 'script', or 'copy'");
   }
   read_cache(node, method);
@@ -303,7 +303,7 @@ BuildStage RecipeReader::read_build(const JsonNode& node) {
       build.mount.push_back(read_absolute_path(item));
   if (build.copy.empty() && build.mount.empty())
     node.fail(
-        "a build stage hands nothing on",
+        "the build stage leaves nothing to the image",
         "'copy' are paths that the image keeps, 'mount' those that the method's script sees while it runs");
   if (auto list = node.find("secrets")) build.secrets = read_secrets(*list);
   return build;

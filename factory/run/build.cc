@@ -234,8 +234,8 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
       lost.record();
       return run;
     }
-    progress.note(fmt::format("{} lost what waited for {}: waited for again", counted(without_word, "step"),
-                              without_word == 1 ? "its job" : "their jobs"));
+    progress.note(fmt::format("{} lost the process that waited for {}: kiln waits again",
+                              counted(without_word, "step"), without_word == 1 ? "its job" : "their jobs"));
   }
 }
 

@@ -60,9 +60,9 @@ Caches::Caches(const Step& step, const StepRecord& parent, const StepSetup& setu
       kinds_.push_back(kind);
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted) throw;
-      note(fmt::format("goes without the cache {}: {}", kind, error.message()));
+      note(fmt::format("runs without the cache {}: {}", kind, error.message()));
     } catch (const fs::filesystem_error& error) {
-      note(fmt::format("goes without the cache {}: {}", kind, error.what()));
+      note(fmt::format("runs without the cache {}: {}", kind, error.what()));
     }
   }
 }

@@ -289,7 +289,7 @@ void RegistryShare::put(const SharedName& name, const std::string& envelope, con
       put_once(name, envelope, manifest, blobs, store);
     }
   } catch (const MissingBlob& missing) {
-    throw Error(ExitCode::network, "it takes blobs, and has them not: " + missing.message());
+    throw Error(ExitCode::network, "it accepts blobs and does not return them: " + missing.message());
   } catch (const WrongDigest& wrong) {
     throw Error(ExitCode::store, wrong.message());
   }

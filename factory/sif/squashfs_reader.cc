@@ -196,7 +196,7 @@ class Reader {
   }
 
   // Threads take stored blocks one by one, in the order of their places. A block that many files name is
-  // unfolded once: its writer pays four bytes to name it again, and would have us unfold a megabyte.
+  // decompressed once: its writer pays four bytes to name it again, and would have us decompress a megabyte.
   void read_blocks(unsigned jobs) {
     order_.resize(pieces_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<std::uint32_t>(i);
@@ -228,14 +228,14 @@ class Reader {
       auto [begin, end] = next_block();
       if (begin == end) return;
       if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
-      std::size_t size = unfold(pieces_[order_[begin]], *own, stored, plain);
+      std::size_t size = decompress(pieces_[order_[begin]], *own, stored, plain);
       for (std::size_t i = begin; i < end; ++i) {
         Piece& piece = pieces_[order_[i]];
         bool whole = piece.tail ? piece.within <= size && piece.plain <= size - piece.within
                                 : piece.plain == size || piece.stored == 0;
         if (!whole)
-          bad(file_, fmt::format("the block at {} unfolds to {} bytes, {} are missing", piece.place, size,
-                                 piece.within + std::uint64_t{piece.plain} - size));
+          bad(file_, fmt::format("the block at {} decompresses to {} bytes, {} are missing", piece.place,
+                                 size, piece.within + std::uint64_t{piece.plain} - size));
         const Piece& before = pieces_[order_[i == begin ? i : i - 1]];
         bool again = i > begin && piece.all() == before.all();
         piece.crc =
@@ -252,8 +252,8 @@ class Reader {
     return {begin, next_};
   }
 
-  std::size_t unfold(const Piece& piece, sqfs_compressor_t& compressor, std::string& stored,
-                     std::string& plain) const {
+  std::size_t decompress(const Piece& piece, sqfs_compressor_t& compressor, std::string& stored,
+                         std::string& plain) const {
     if (SQFS_IS_SPARSE_BLOCK(piece.stored)) {
       std::fill(plain.begin(), plain.end(), '\0');
       return plain.size();

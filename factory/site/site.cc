@@ -228,7 +228,7 @@ PublishDestination read_publish(const JsonNode& node) {
   place.registry = read_text(node.at("registry"));
   if (auto key = node.find("key")) place.key = read_secret_file(*key, "");
   if (auto passphrase = node.find("passphrase_file")) {
-    if (place.key.empty()) passphrase->fail("there is no \"key\" that it opens");
+    if (place.key.empty()) passphrase->fail("it goes with \"key\", which is missing");
     place.passphrase_file = read_secret_file(*passphrase, "");
   }
   if (auto aliases = node.find("aliases")) place.aliases = read_aliases(*aliases);
@@ -238,10 +238,10 @@ PublishDestination read_publish(const JsonNode& node) {
 // Of what would be believed by nobody nothing is written, and nothing can be read where nobody is believed.
 void check_trust(const JsonNode& node, const StepSharing& place) {
   if (place.registry.empty() == place.folder.empty())
-    node.fail(place.folder.empty() ? "steps are shared nowhere" : "steps are shared in two places",
+    node.fail(place.folder.empty() ? "it names no place for steps" : "it names two places for steps",
               "either \"registry\" or \"folder\"");
   if (place.is_private && place.folder.empty())
-    node.at("private").fail("who writes to a registry is not to be seen here",
+    node.at("private").fail("without signatures, any writer to the registry is trusted",
                             "\"key\" and \"trust\" say whom to believe");
   if (!place.is_private && place.key.empty() && place.trust.empty())
     node.fail(
@@ -258,7 +258,7 @@ StepSharing read_shared_steps(const JsonNode& node) {
   if (auto is_private = node.find("private")) place.is_private = is_private->boolean();
   if (auto key = node.find("key")) place.key = read_secret_file(*key, "");
   if (auto passphrase = node.find("passphrase_file")) {
-    if (place.key.empty()) passphrase->fail("there is no \"key\" that it opens");
+    if (place.key.empty()) passphrase->fail("it goes with \"key\", which is missing");
     place.passphrase_file = read_secret_file(*passphrase, "");
   }
   if (auto trust = node.find("trust"))

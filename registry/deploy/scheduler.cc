@@ -50,7 +50,8 @@ void check_dependency(const JobRequest& job, Scheduler scheduler) {
     if (slurm ? of_pbs : (!of_both && !of_pbs))
       job.fail("job_dependency", fmt::format("{} has no dependency '{}'", kSchedulers.of(scheduler), type));
     if (!slurm && part.find('+') != part.npos)
-      job.fail("job_dependency", fmt::format("{} has no delay in '{}'", kSchedulers.of(scheduler), part));
+      job.fail("job_dependency",
+               fmt::format("{} supports no delay, as in '{}'", kSchedulers.of(scheduler), part));
   }
 }
 

@@ -101,7 +101,7 @@ ImagePatterns::Globs& ImagePatterns::of_key(const std::string& name) {
       if (globs.first == &key) return globs;
     return keys_.emplace_back(&key, Words());
   }
-  throw Error(ExitCode::usage, fmt::format("images have no '{}' to choose by", name),
+  throw Error(ExitCode::usage, fmt::format("no key of images is called '{}'", name),
               did_you_mean(name, known));
 }
 

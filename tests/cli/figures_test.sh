@@ -107,7 +107,7 @@ wrong "tensorflow-2.1: 'from' is of several images: tensorflow:1.14.0-hub, tenso
 rm tree/docs/figures/second.json
 cp tree/docs/paper-claims.json claims.json
 sed -i '0,/"method": "source"/s//"methd": "source"/' tree/docs/paper-claims.json
-wrong 'docs/paper-claims.json:1: error: tensorflow-source: images have no methd to choose by'
+wrong 'docs/paper-claims.json:1: error: tensorflow-source: no key of images is called methd'
 sed '0,/"paper": 54,/s///' claims.json >tree/docs/paper-claims.json
 wrong "docs/paper-claims.json:1: error: the claim 'tensorflow-2.1' has no paper"
 echo '{' >tree/docs/paper-claims.json

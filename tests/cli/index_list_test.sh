@@ -42,5 +42,5 @@ equals "$err" ''
 expect 4 "$KILN" index list state=stale 'nothing*'
 equals "$err" "error: no image of the index matches 'state=stale' 'nothing*'"
 expect 2 "$KILN" index list taget=zen3
-equals "$err" "error: images have no 'taget' to choose by; did you mean 'target'?"
+equals "$err" "error: no key of images is called 'taget'; did you mean 'target'?"
 echo 'index list: ok'

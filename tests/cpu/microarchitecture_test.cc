@@ -193,8 +193,9 @@ TEST(MicroarchitectureErrors, OfCompilerEntries) {
             "table.json:2:14: error: expected a range of versions such as 4.9:8.0, found '{}' {}versions)",
             versions, place));
   }
-  EXPECT_EQ(compiler_error("\n{\"versions\": \":\", \"flags\": \"-x={cpu}\"}"),
-            "table.json:2:28: error: '-x={cpu}' names a field that the entry has not " + place + "flags)");
+  EXPECT_EQ(
+      compiler_error("\n{\"versions\": \":\", \"flags\": \"-x={cpu}\"}"),
+      "table.json:2:28: error: '-x={cpu}' names a field that the entry does not have " + place + "flags)");
   for (const char* flags : {"-x={name", "-x=}"}) {
     EXPECT_EQ(
         compiler_error(fmt::format("\n{{\"versions\": \":\", \"flags\": \"{}\"}}", flags)),

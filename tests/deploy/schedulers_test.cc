@@ -132,7 +132,7 @@ TEST(Schedulers, WhatPbsCannotTakeIsRefused) {
       {R"("job_dependency": "singleton")",
        "torque has no dependency 'singleton' (at /job/job_options/job_dependency)"},
       {R"("job_dependency": "after:1?after:2")", "torque has no '?' in a dependency (at "},
-      {R"("job_dependency": "after:1+5")", "torque has no delay in 'after:1+5' (at "}};
+      {R"("job_dependency": "after:1+5")", "torque supports no delay, as in 'after:1+5' (at "}};
   for (const auto& [options, error] : cases)
     EXPECT_TRUE(holds(refusal(document(options, kPlain, kTorque)), error))
         << refusal(document(options, kPlain, kTorque));

@@ -69,7 +69,7 @@ equals "$(pulled arm64 hello:quick)" "$(digest_of arm64)"
 # 4. What is wrong with it is said before anything is asked.
 write_site '{"name": "hello:any", "images": ["taget=zen3"]}'
 publish 3 "${some[@]}"
-holds "$err" "site.json: error: images have no 'taget' to choose by (at /publish/aliases/0/images); did you mean 'target'?"
+holds "$err" "site.json: error: no key of images is called 'taget' (at /publish/aliases/0/images); did you mean 'target'?"
 
 # 5. What somebody else has moved is left; --take-tags moves it. An image's own name is none of the site's.
 own=$("$KILN" index list '*-fast-*' target=x86_64 --format json | "$KILN_PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[0]["name"])')

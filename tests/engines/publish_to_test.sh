@@ -22,7 +22,7 @@ expect 0 "$KILN" build -f tiny/tiny.json "${some[@]}"
 
 # 1. Who may not, is told so, and nothing is published.
 REGISTRY_AUTH_FILE=$work/none expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
-holds "$err" "$host wants to know who we are, and no file says it; log in: \`skopeo login $host\`"
+holds "$err" "$host asks for a login, and no file has one for it; log in: \`skopeo login $host\`"
 write_auth_file wrong.json "$host" kiln another-secret
 REGISTRY_AUTH_FILE=$work/wrong.json expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
 holds "$err" '401 Unauthorized; log in'

@@ -76,7 +76,7 @@ TEST(ImagePatterns, RefuseAKeyThatImagesHaveNot) {
     ImagePatterns({"methid=source"});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.format(), "error: images have no 'methid' to choose by; did you mean 'method'?");
+    EXPECT_EQ(error.format(), "error: no key of images is called 'methid'; did you mean 'method'?");
   }
 }
 

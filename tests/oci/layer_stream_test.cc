@@ -147,7 +147,8 @@ TEST(LayerStream, RefusesBombsEarly) {
   const std::string blob = compress(plain, "gzip", "9");
   EXPECT_EQ(refusal(blob, kGzip, Digest::of(plain), limits), "accepted") << "no gzip reaches that";
   limits.plain_bytes = 1u << 20;
-  EXPECT_EQ(refusal(blob, kGzip, Digest::of(""), limits), "the layer unfolds to more than 1048576 bytes");
+  EXPECT_EQ(refusal(blob, kGzip, Digest::of(""), limits),
+            "the layer decompresses to more than 1048576 bytes");
 }
 
 TEST(LayerStream, RefusesHugeZstdWindows) {

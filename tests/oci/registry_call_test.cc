@@ -200,10 +200,9 @@ TEST_F(RegistryCalls, ARetryAfterIsHonouredUpToABound) {
 
   runner.commands.clear();
   answers = {hangs(busy("36000"))};
-  EXPECT_EQ(
-      refused(),
-      "cannot pull x/y:1: 429 Too Many Requests, and it asks to be left alone for 36000 s (Retry-After), "
-      "longer than the 300 s that kiln waits; tried once in 0 s");
+  EXPECT_EQ(refused(),
+            "cannot pull x/y:1: 429 Too Many Requests, and it asks kiln to wait 36000 s (Retry-After), "
+            "longer than the 300 s that kiln waits; tried once in 0 s");
   EXPECT_EQ(runner.commands.size(), 1u);
 }
 

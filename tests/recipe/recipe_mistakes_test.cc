@@ -215,12 +215,14 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"BuildCopiesNothing", R"(["/opt/kiln/openblas"])", "[]", Schema::refuses,
      "30:17: error: expected at least one path, found an empty array (at /methods/source/build/copy)"},
     {"BuildHandsNothingOn", R"("copy": ["/opt/kiln/openblas"])", R"("secrets": ["token"])", Schema::refuses,
-     "27:16: error: a build stage hands nothing on (at /methods/source/build); 'copy' are paths that the "
+     "27:16: error: the build stage leaves nothing to the image (at /methods/source/build); 'copy' are paths "
+     "that the "
      "image "
      "keeps, 'mount' those that the method's script sees while it runs"},
     {"MountWithoutAScript", R"("copy": ["/opt/kiln/openblas"])", R"("mount": ["/srv/wheels"])",
      Schema::accepts,
-     "30:18: error: no script of this method would see what is mounted (at /methods/source/build/mount); add "
+     "30:18: error: this method has no script that sees what is mounted (at /methods/source/build/mount); "
+     "add "
      "a "
      "'script', or 'copy'"},
     {"MountOfParent", R"("copy": ["/opt/kiln/openblas"])", R"("mount": ["/srv/../etc"])", Schema::refuses,

@@ -145,7 +145,7 @@ TEST(RecipeDraft, RefusesSecretsThatNoScriptGetsOrThatAreTheSites) {
   std::string json = with_secrets("[]", "[]");
   json.insert(json.find(R"("build": {)"), R"("secrets": ["token"], )");
   EXPECT_NE(error(json).find(
-                "error: no script of this method would be handed them (at /methods/source/secrets); those of "
+                "error: this method has no script that reads them (at /methods/source/secrets); those of "
                 "a build stage's script stand in 'build'"),
             std::string::npos);
   for (const char* bad : {"pip.conf", "gitconfig", "ca-certificates.crt"}) {
@@ -185,7 +185,7 @@ TEST(RecipeDraft, RefusesACacheThatNoScriptFinds) {
   EXPECT_NE(input_error([&] {
               read_recipe(R"({"versions": {"1": {}}, "methods": {"distro": {"cache": ["pip"]}}})",
                           kRecipeFile, recipe_files());
-            }).find("no script of this method would find it (at /methods/distro/cache)"),
+            }).find("this method has no script that reads it (at /methods/distro/cache)"),
             std::string::npos);
 }
 

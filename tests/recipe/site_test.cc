@@ -239,7 +239,7 @@ const std::vector<Mistake> kSiteMistakes = {
     {"RelativeKey", R"("/etc/kiln/site.pem")", R"("site.pem")", Schema::refuses,
      "13:59: error: expected an absolute path, found 'site.pem' (at /publish/key)"},
     {"PassphraseOfNoKey", R"("key": "/etc/kiln/site.pem", )", "", Schema::refuses,
-     "13:71: error: there is no \"key\" that it opens (at /publish/passphrase_file)"},
+     "13:71: error: it goes with \"key\", which is missing (at /publish/passphrase_file)"},
 };
 
 class SiteMistake : public ::testing::TestWithParam<Mistake> {};

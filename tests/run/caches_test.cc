@@ -124,7 +124,7 @@ TEST_F(CachesOfSteps, WithoutAFolderTheStepIsDoneAllTheSame) {
   const Step& step = add_cached();
   site.cache.folder = folder.write("file", "") / "caches";
   run_with(step, [&](const fs::path& cache) { EXPECT_TRUE(cache.empty()); });
-  EXPECT_NE(log(step).find("kiln: goes without the cache ccache: "), std::string::npos) << log(step);
+  EXPECT_NE(log(step).find("kiln: runs without the cache ccache: "), std::string::npos) << log(step);
 }
 
 TEST_F(CachesOfSteps, TheSitesFolderAndSizeHold) {
