@@ -6,6 +6,7 @@
 #include <map>
 
 #include "factory/base/text.h"
+#include "factory/bench/csv_rows.h"
 
 namespace kiln {
 namespace {
@@ -60,66 +61,6 @@ std::string field_text(const Json& value, FieldKind kind) {
   return text;
 }
 
-// A table as RFC 4180 has it: rows of fields, each with the line that it begins in.
-struct CsvRow {
-  int line = 1;
-  std::vector<std::string> fields;
-};
-
-class CsvReader {
- public:
-  CsvReader(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {}
-
-  std::vector<CsvRow> rows() {
-    std::vector<CsvRow> rows;
-    while (at_ < text_.size()) {
-      CsvRow row{line_, {}};
-      do row.fields.push_back(field());
-      while (next_is(','));
-      if (!next_is('\r') && at_ < text_.size() && text_[at_] != '\n')
-        fail("text follows the closing quote of a field");
-      if (next_is('\n')) ++line_;
-      if (row.fields.size() > 1 || !row.fields.front().empty()) rows.push_back(std::move(row));
-    }
-    return rows;
-  }
-
- private:
-  bool next_is(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-
-  std::string field() {
-    if (!next_is('"')) {
-      const std::size_t end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
-      std::string plain(text_.substr(at_, end - at_));
-      at_ = end;
-      return plain;
-    }
-    std::string quoted;
-    for (;; ++at_) {
-      if (at_ >= text_.size()) fail("the quote of a field is not closed");
-      if (text_[at_] == '\n') ++line_;
-      if (text_[at_] == '"') {
-        ++at_;
-        if (at_ >= text_.size() || text_[at_] != '"') return quoted;
-      }
-      quoted += text_[at_];
-    }
-  }
-
-  [[noreturn]] void fail(const std::string& why) const {
-    throw Error(ExitCode::input, {file_, line_, 1, ""}, why);
-  }
-
-  std::string_view text_;
-  std::string file_;
-  std::size_t at_ = 0;
-  int line_ = 1;
-};
-
 Json list_of(const std::string& text, FieldKind kind) {
   Json list = Json::array();
   for (std::string_view item : split(text, ';')) {
@@ -164,13 +105,6 @@ BenchRun run_of(const CsvRow& row, const std::vector<const CsvField*>& header, c
 
 }  // namespace
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
 std::string runs_to_csv(const std::vector<BenchRun>& runs) {
   std::string csv;
   for (const CsvField& field : csv_fields()) csv += (csv.empty() ? "" : ",") + field.name;
@@ -189,7 +123,7 @@ std::string runs_to_csv(const std::vector<BenchRun>& runs) {
 }
 
 std::vector<BenchRun> runs_from_csv(std::string_view text, const std::string& file, std::int64_t now) {
-  const std::vector<CsvRow> rows = CsvReader(text, file).rows();
+  const std::vector<CsvRow> rows = csv_rows(text, file);
   if (rows.empty()) throw Error(ExitCode::input, {file, 1, 1, ""}, "the file has no header line");
   std::vector<const CsvField*> header;
   for (const std::string& name : rows.front().fields) {

@@ -24,9 +24,6 @@ std::string write_runs(const std::vector<BenchRun>& runs, RunFormat format);
 std::vector<BenchRun> read_runs(std::string_view text, const std::string& file, RunFormat format,
                                 std::int64_t now);
 
-// A field of a table as RFC 4180 has it: in quotes where it has to be.
-std::string csv_field(const std::string& text);
-
 // A line for each run, RFC 4180: the members of the run's JSON by their names with points between
 // ("host.model"), lists with semicolons between.
 std::string runs_to_csv(const std::vector<BenchRun>& runs);

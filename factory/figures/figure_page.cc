@@ -7,7 +7,7 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/bench/exchange.h"
+#include "factory/bench/csv_rows.h"
 #include "factory/bench/statistics.h"
 #include "factory/figures/chart_text.h"
 
