@@ -101,13 +101,41 @@ void FeatureColumns::add(const ModelFeature& feature, std::span<const SpeedRecor
       return;
     }
   }
+  if (feature.kin) return add_kin(feature, records);
   CandidateColumns found = feature.amount ? amount_columns(feature, records) : word_columns(feature, records);
   if (found.columns.empty())
     left_out_.push_back({name, "is the same in all records: " + found.constant});
   else if (!is_new(found.values))
     left_out_.push_back({name, "says nothing that the features before it do not say"});
-  else
+  else {
     columns_.insert(columns_.end(), found.columns.begin(), found.columns.end());
+    if (feature.amount) return;
+    words_.push_back({name, false, {}});
+    for (const ModelColumn& column : found.columns) words_.back().levels.push_back(column.level);
+  }
+}
+
+void FeatureColumns::add_kin(const ModelFeature& feature, std::span<const SpeedRecord> records) {
+  std::set<std::string> levels;
+  for (const SpeedRecord& record : records) levels.insert(shown(word_of(record, feature.name)));
+  const std::string name(feature.name);
+  if (levels.size() == 1)
+    left_out_.push_back({name, "is the same in all records: " + *levels.begin()});
+  else
+    words_.push_back({name, true, {levels.begin(), levels.end()}});
+}
+
+int FeatureColumns::WordLevels::level_of(const SpeedRecord& record) const {
+  const std::string word = shown(word_of(record, feature));
+  const auto found = std::find(levels.begin(), levels.end(), word);
+  return found == levels.end() ? -1 : static_cast<int>(found - levels.begin());
+}
+
+std::vector<std::string> FeatureColumns::kin() const {
+  std::vector<std::string> names;
+  for (const WordLevels& word : words_)
+    if (word.kin) names.push_back(word.feature);
+  return names;
 }
 
 // Gram and Schmidt, twice, as once leaves rounding behind.
@@ -131,33 +159,28 @@ bool FeatureColumns::is_new(const std::vector<std::vector<double>>& candidates) 
 std::vector<double> FeatureColumns::values(const SpeedRecord& record) const {
   std::vector<double> values;
   values.reserve(columns_.size());
-  const auto strange = unseen(record);
-  for (const ModelColumn& column : columns_) {
-    const ModelFeature& feature = *find_model_feature(column.feature);
-    if (feature.amount) {
+  for (const ModelColumn& column : columns_)
+    if (column.level.empty())
       values.push_back((std::log(*amount_of(record, column.feature)) - column.centre) / column.width);
-      continue;
-    }
-    const bool average = std::any_of(strange.begin(), strange.end(), [&](const std::string& text) {
-      return text.starts_with(column.feature + " '");
-    });
-    const bool has = shown(word_of(record, column.feature)) == column.level;
-    values.push_back(average ? 0 : (has ? 1 : 0) - column.centre);
+    else
+      values.push_back(-column.centre);
+  // Of each word the columns of its levels follow each other; only that of its own level is set.
+  std::size_t j = 0;
+  for (const WordLevels& word : words_) {
+    if (word.kin) continue;
+    while (columns_[j].level.empty()) ++j;
+    const int level = word.level_of(record);
+    for (std::size_t i = 0; i < word.levels.size(); ++i, ++j)
+      values[j] = level < 0 ? 0 : values[j] + (static_cast<int>(i) == level ? 1 : 0);
   }
   return values;
 }
 
 std::vector<std::string> FeatureColumns::unseen(const SpeedRecord& record) const {
   std::vector<std::string> found;
-  for (const ModelColumn& column : columns_) {
-    if (column.level.empty()) continue;
-    const std::string word = shown(word_of(record, column.feature));
-    const bool seen = std::any_of(columns_.begin(), columns_.end(), [&](const ModelColumn& other) {
-      return other.feature == column.feature && other.level == word;
-    });
-    std::string text = fmt::format("{} '{}'", column.feature, word);
-    if (!seen && (found.empty() || found.back() != text)) found.push_back(std::move(text));
-  }
+  for (const WordLevels& word : words_)
+    if (!word.kin && word.level_of(record) < 0)
+      found.push_back(fmt::format("{} '{}'", word.feature, shown(word_of(record, word.feature))));
   return found;
 }
 
@@ -187,20 +210,25 @@ std::string FeatureColumns::no_data(const SpeedRecord& record) const {
   return "";
 }
 
-double FeatureColumns::distance(const SpeedRecord& a, const SpeedRecord& b) const {
-  double sum = 0;
-  std::string_view last;
+ModelPoint FeatureColumns::point(const SpeedRecord& record) const {
+  ModelPoint point;
   for (const ModelColumn& column : columns_) {
-    if (column.level.empty()) {
-      const double* one = amount_of(a, column.feature);
-      const double* two = amount_of(b, column.feature);
-      const double off = one == nullptr || two == nullptr ? 1 : std::log(*one / *two) / column.width;
-      sum += off * off;
-    } else if (last != column.feature && word_of(a, column.feature) != word_of(b, column.feature)) {
-      sum += 1;
-    }
-    last = column.feature;
+    if (!column.level.empty()) continue;
+    const double* amount = amount_of(record, column.feature);
+    point.amounts.push_back(amount == nullptr ? NAN : std::log(*amount) / column.width);
   }
+  for (const WordLevels& word : words_) point.words.push_back(word.level_of(record));
+  return point;
+}
+
+double distance_of(const ModelPoint& a, const ModelPoint& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.amounts.size(); ++i) {
+    const double off = a.amounts[i] - b.amounts[i];
+    sum += std::isnan(off) ? 1 : off * off;
+  }
+  for (std::size_t i = 0; i < a.words.size(); ++i)
+    if (a.words[i] != b.words[i]) sum += 1;
   return sum;
 }
 

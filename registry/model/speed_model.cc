@@ -56,6 +56,7 @@ SpeedModel::SpeedModel(std::vector<SpeedRecord> records)
   std::vector<double> observations;
   for (const SpeedRecord& record : records_) {
     rows.push_back(columns_.values(record));
+    points_.push_back(columns_.point(record));
     observations.push_back(std::log(record.seconds));
   }
   fit_ = robust_fit(rows, observations, penalties_of(columns_));
@@ -66,15 +67,22 @@ double SpeedModel::trend(const std::vector<double>& values) const {
   return std::inner_product(values.begin(), values.end(), fit_.coefficients.begin(), fit_.mean);
 }
 
-std::vector<std::size_t> SpeedModel::nearest(const SpeedRecord& question, std::size_t count) const {
-  std::vector<std::pair<double, std::size_t>> all;
-  for (std::size_t i = 0; i < records_.size(); ++i)
-    all.emplace_back(columns_.distance(question, records_[i]), i);
+std::vector<SpeedModel::Neighbour> SpeedModel::neighbours(const SpeedRecord& question,
+                                                          std::size_t count) const {
+  const ModelPoint point = columns_.point(question);
+  std::vector<Neighbour> all;
+  all.reserve(points_.size());
+  for (std::size_t i = 0; i < points_.size(); ++i) all.push_back({distance_of(point, points_[i]), i});
   count = std::min(count, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < count; ++i) numbers.push_back(all[i].second);
-  return numbers;
+  all.resize(count);
+  return all;
+}
+
+std::vector<std::size_t> SpeedModel::nearest(const SpeedRecord& question, std::size_t count) const {
+  std::vector<std::size_t> places;
+  for (const Neighbour& neighbour : neighbours(question, count)) places.push_back(neighbour.place);
+  return places;
 }
 
 SpeedPrediction SpeedModel::predict(const SpeedRecord& question) const {
@@ -84,9 +92,9 @@ SpeedPrediction SpeedModel::predict(const SpeedRecord& question) const {
   const std::vector<double> values = columns_.values(question);
   const double linear = trend(values);
   double sum = 0, weights = 0;
-  for (const std::size_t place : nearest(question, kNeighbours)) {
-    const double weight = 1 / (kNearness + columns_.distance(question, records_[place]));
-    sum += weight * residuals_[place];
+  for (const Neighbour& neighbour : neighbours(question, kNeighbours)) {
+    const double weight = 1 / (kNearness + neighbour.distance);
+    sum += weight * residuals_[neighbour.place];
     weights += weight;
   }
   const double logarithm = linear + sum / weights;

@@ -54,10 +54,17 @@ class SpeedModel {
   std::vector<std::size_t> nearest(const SpeedRecord& question, std::size_t count) const;
 
  private:
+  struct Neighbour {
+    double distance = 0;  // squared
+    std::size_t place = 0;
+    auto operator<=>(const Neighbour&) const = default;
+  };
+  std::vector<Neighbour> neighbours(const SpeedRecord& question, std::size_t count) const;
   double trend(const std::vector<double>& values) const;
 
   std::vector<SpeedRecord> records_;
   FeatureColumns columns_;
+  std::vector<ModelPoint> points_;  // of the records
   RobustFit fit_;
   std::vector<double> residuals_;
   std::vector<double> errors_;  // absolute logarithms, sorted

@@ -46,29 +46,32 @@ void refuse_impossible(const HostDescription& host) {
 
 const std::vector<ModelFeature>& model_features() {
   static const std::vector<ModelFeature> kFeatures = {
-      {"operations", true, false, "multiplications of a step"},
-      {"parameters", true, false, "numbers that the network learns"},
-      {"batch", true, false, "samples of a step"},
-      {"input_bytes", true, false, "input of a step"},
-      {"activations", true, false, "numbers that layers hand on, of a step"},
-      {"ranks", true, false, "processes that train together"},
-      {"threads", true, false, "threads of each process"},
-      {"triad", true, false, "GB/s of memory"},
-      {"sgemm", true, false, "GFLOP/s of one precision"},
-      {"dgemm", true, false, "GFLOP/s of double precision"},
-      {"cores", true, false, "processors of the host"},
-      {"memory", true, false, "bytes of the host"},
-      {"device", false, true, "cpu or accelerator that computes"},
-      {"microarchitecture", false, true, "archspec's name of the processor"},
-      {"framework", false, true, "framework of the image"},
-      {"version", false, false, "framework and its version"},
-      {"compilers", false, false, "graph compilers that are in use"},
-      {"method", false, false, "how the framework was built"},
-      {"target", false, false, "processor that the image is for"},
-      {"libraries", false, false, "libraries that the image's cell names"},
-      {"runtimes", false, false, "allocators and the like"},
-      {"precision", false, false, "format of the numbers"},
-      {"workload", false, false, "name of the workload, where its amounts do not say all"},
+      {"operations", true, false, false, "multiplications of a step"},
+      {"parameters", true, false, false, "numbers that the network learns"},
+      {"batch", true, false, false, "samples of a step"},
+      {"input_bytes", true, false, false, "input of a step"},
+      {"activations", true, false, false, "numbers that layers hand on, of a step"},
+      {"ranks", true, false, false, "processes that train together"},
+      {"threads", true, false, false, "threads of each process"},
+      {"triad", true, false, false, "GB/s of memory"},
+      {"sgemm", true, false, false, "GFLOP/s of one precision"},
+      {"dgemm", true, false, false, "GFLOP/s of double precision"},
+      {"cores", true, false, false, "processors of the host"},
+      {"memory", true, false, false, "bytes of the host"},
+      {"device", false, true, false, "cpu or accelerator that computes"},
+      {"microarchitecture", false, true, false, "archspec's name of the processor"},
+      {"host", false, true, false, "name of an external host, of which only results are known"},
+      {"framework", false, true, false, "framework of the image"},
+      {"version", false, false, false, "framework and its version"},
+      {"compilers", false, false, false, "graph compilers that are in use"},
+      {"method", false, false, false, "how the framework was built"},
+      {"target", false, false, false, "processor that the image is for"},
+      {"libraries", false, false, false, "libraries that the image's cell names"},
+      {"runtimes", false, false, false, "allocators and the like"},
+      {"precision", false, false, false, "format of the numbers"},
+      {"layout", false, false, false, "order of the dimensions of an input"},
+      {"workload", false, false, false, "name of the workload, where its amounts do not say all"},
+      {"network_family", false, false, true, "first word of the network's name"},
   };
   return kFeatures;
 }
@@ -102,7 +105,7 @@ SpeedRecord workload_question(const std::vector<SpeedRecord>& records, const std
            {"operations", "parameters", "batch", "input_bytes", "activations", "ranks", "threads"})
         if (auto amount = record.amounts.find(name); amount != record.amounts.end())
           question.amounts.insert(*amount);
-      for (const char* name : {"device", "precision", "workload"})
+      for (const char* name : {"device", "precision", "layout", "workload", "network_family"})
         if (auto word = record.words.find(name); word != record.words.end()) question.words.insert(*word);
     }
     std::erase_if(question.amounts, [&](const auto& amount) {

@@ -15,6 +15,8 @@ struct ModelFeature {
   std::string_view name;
   bool amount = false;
   bool needed = false;  // a word that was never seen: there is no data. Else the average of those seen
+  // A word with too many levels for a coefficient each: it counts only in which records are near.
+  bool kin = false;
   std::string_view meaning;
 };
 

@@ -64,6 +64,37 @@ TEST(FeatureColumns, AnUnseenWordIsAverage) {
     }
 }
 
+// Hundreds of families would be hundreds of coefficients.
+TEST(FeatureColumns, AFamilyCountsInTheDistanceOnly) {
+  auto records = made_up_records();
+  EXPECT_EQ(why_left_out(FeatureColumns(records), "network_family"), "is the same in all records: none");
+  const std::size_t before = FeatureColumns(records).columns().size();
+  for (std::size_t i = 0; i < records.size(); ++i)
+    records[i].words["network_family"] = i % 2 == 0 ? "resnet" : "vit";
+  const FeatureColumns columns(records);
+  EXPECT_EQ(columns.columns().size(), before);
+  EXPECT_EQ(columns.kin(), std::vector<std::string>{"network_family"});
+  SpeedRecord other = records[0];
+  EXPECT_EQ(distance_of(columns.point(records[0]), columns.point(other)), 0);
+  other.words["network_family"] = "vit";
+  EXPECT_EQ(distance_of(columns.point(records[0]), columns.point(other)), 1);
+  other.words["network_family"] = "mixer";  // never seen, which is no reason to say nothing
+  EXPECT_EQ(distance_of(columns.point(records[0]), columns.point(other)), 1);
+  EXPECT_EQ(columns.no_data(other), "");
+  EXPECT_TRUE(columns.unseen(other).empty());
+  other.amounts.erase("parameters");
+  EXPECT_EQ(distance_of(columns.point(records[0]), columns.point(other)), 2);
+}
+
+TEST(FeatureColumns, AnExternalHostThatWasNeverSeenHasNoData) {
+  auto records = made_up_records();
+  for (std::size_t i = 0; i < records.size(); ++i) records[i].words["host"] = i % 2 == 0 ? "i9" : "i7";
+  const FeatureColumns columns(records);
+  SpeedRecord question = records.front();
+  question.words.erase("host");
+  EXPECT_EQ(columns.no_data(question), "host 'none' was never measured");
+}
+
 TEST(SpeedRecord, RefusesHostsThatCannotBe) {
   auto refusal = [](double triad, double sgemm) {
     HostDescription host;
