@@ -131,8 +131,9 @@ std::vector<BenchRun> runs_from_csv(std::string_view text, const std::string& fi
     if (header.back() != nullptr) continue;
     std::vector<std::string> names;
     for (const CsvField& field : csv_fields()) names.push_back(field.name);
+    const bool timm = std::ranges::count(rows.front().fields, "infer_samples_per_sec") > 0;
     throw Error(ExitCode::input, {file, 1, 1, ""}, "there is no column '" + name + "'",
-                did_you_mean(name, names));
+                timm ? "say --as timm to import a results table of timm" : did_you_mean(name, names));
   }
   std::vector<BenchRun> runs;
   for (std::size_t i = 1; i < rows.size(); ++i) runs.push_back(run_of(rows[i], header, file, now));

@@ -89,8 +89,13 @@ struct SearchTerms {
 void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& parts, const SearchTerms& terms,
                   Invocation& invocation);
 
-// Adds `compare`, `import` and `discard` to the command bench.
+// Adds `compare`, `import`, `tables` and `discard` to the command bench.
 void add_bench_records(CLI::App& bench, Invocation& invocation);
+void add_bench_tables(CLI::App& bench, Invocation& invocation);
+
+// Keeps a results table of timm (bench/external_table.h) for the performance model; `facts`: "host=ours", …
+// Throws as timm_table(), and Error(usage) for one without a value.
+void import_table(const std::string& file, const std::vector<std::string>& facts, Invocation& invocation);
 
 // Of these files of `kiln bench --export`, each run once; without any, of the state folder.
 std::vector<BenchRun> read_runs_of(const std::vector<std::string>& files, Invocation& invocation);

@@ -33,7 +33,10 @@ struct DiscardOptions {
 struct ImportRunsOptions {
   std::string file;
   std::string as;
+  std::vector<std::string> facts;
 };
+
+constexpr const char* kTimm = "timm";
 
 KeptRuns kept_runs(const StatePaths& state, Invocation& invocation) { return {state, invocation.files}; }
 
@@ -176,6 +179,9 @@ std::size_t put_sessions(const std::vector<BenchRun>& kept, const std::vector<Be
 }
 
 void run_import(const ImportRunsOptions& options, Invocation& invocation) {
+  if (options.as == kTimm) return import_table(options.file, options.facts, invocation);
+  if (!options.facts.empty())
+    throw Error(ExitCode::usage, "--set describes a table of results", "say --as timm as well");
   const std::vector<BenchRun> runs = runs_of_file(options.file, options.as, invocation);
   const StatePaths state = invocation.state();
   const WriterLock lock = lock_state(invocation, "kiln bench import of " + options.file);
@@ -298,11 +304,25 @@ void add_bench_compare(CLI::App& bench, Invocation& invocation) {
 
 void add_bench_import(CLI::App& bench, Invocation& invocation) {
   auto options = std::make_shared<ImportRunsOptions>();
-  CLI::App* command = add_below(bench, "import", "Import runs that were measured elsewhere, or by ReFrame",
-                                "kiln bench import there.json");
-  add_value(*command, "file", options->file, "FILE", "a file that --export wrote, or a run report of ReFrame")
+  CLI::App* command =
+      add_below(bench, "import",
+                "Import runs that were measured elsewhere, or by ReFrame, or results that timm published",
+                "kiln bench import there.json\n"
+                "kiln bench import benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv --as timm");
+  add_value(*command, "file", options->file, "FILE",
+            "a file that --export wrote, a run report of ReFrame, or a results table of timm")
       ->required();
-  add_run_format(*command, options->as);
+  std::vector<std::string> formats;
+  for (const std::string_view name : kRunFormats.all()) formats.emplace_back(name);
+  formats.emplace_back(kTimm);
+  add_choice(*command, "--as", options->as, formats,
+             "format of that file: json, csv, reframe, or timm, which only kiln model uses (default: by its "
+             "suffix)")
+      ->type_name("FORMAT");
+  add_list(
+      *command, "--set", options->facts, "NAME=VALUE",
+      "with --as timm: host, device, version, compiler, layout, precision, source or licence, in place of "
+      "what the file's name says; may be repeated");
   add_wait_option(*command, invocation.options);
   command->callback([options, command, &invocation] {
     refuse_parent_options(*command);
@@ -334,6 +354,7 @@ void add_bench_discard(CLI::App& bench, Invocation& invocation) {
 void add_bench_records(CLI::App& bench, Invocation& invocation) {
   add_bench_compare(bench, invocation);
   add_bench_import(bench, invocation);
+  add_bench_tables(bench, invocation);
   add_bench_discard(bench, invocation);
 }
 

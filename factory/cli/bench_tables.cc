@@ -1,0 +1,99 @@
+// Results that other projects publish, for the performance model: `kiln bench import --as timm`, and
+// `kiln bench tables`.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "factory/base/text.h"
+#include "factory/cli/bench.h"
+#include "factory/cli/options.h"
+#include "factory/cli/print.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/usage.h"
+#include "factory/run/kept_tables.h"
+
+namespace kiln {
+namespace {
+
+struct TablesOptions {
+  std::string remove;
+  std::string format = "table";
+};
+
+std::map<std::string, std::string> facts_of(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> facts;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos || equals + 1 == text.size())
+      throw Error(ExitCode::usage, fmt::format("'{}' is not NAME=VALUE", text), "write host=i9_10940x");
+    facts[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return facts;
+}
+
+Json summary_of(const ExternalTable& table) {
+  Json json = to_json(table)["facts"];
+  json["series"] = table.facts.series();
+  json["rows"] = table.rows.size();
+  json["failed"] = table.failed;
+  return json;
+}
+
+void list_tables(const TablesOptions& options, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  const std::vector<ExternalTable> tables = KeptTables(state, invocation.files).all();
+  if (options.format == "json") {
+    Json all = Json::array();
+    for (const ExternalTable& table : tables) all.push_back(summary_of(table));
+    return print_json(all);
+  }
+  Table shown({"SERIES", "ROWS", "LICENCE", "SOURCE"});
+  for (const ExternalTable& table : tables)
+    shown.add(
+        {table.facts.series(), std::to_string(table.rows.size()), table.facts.licence, table.facts.source});
+  print_text(shown.text());
+}
+
+void remove_table(const std::string& series, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  const WriterLock lock = lock_state(invocation, "kiln bench tables --remove");
+  if (!KeptTables(state, invocation.files).remove(series))
+    throw Error(ExitCode::no_match, fmt::format("there is no table of '{}'", series),
+                "`kiln bench tables` lists the series");
+  say("removed the table of {}\n", series);
+}
+
+}  // namespace
+
+void import_table(const std::string& file, const std::vector<std::string>& facts, Invocation& invocation) {
+  constexpr std::uint64_t kMost = 64u << 20;  // timm_table() refuses less, with a better word
+  invocation.need_file(file);
+  const ExternalTable table =
+      timm_table(invocation.files.read(file, kMost).value_or(""), file, facts_of(facts));
+  const StatePaths state = invocation.state();
+  const WriterLock lock = lock_state(invocation, "kiln bench import of " + file);
+  KeptTables(state, invocation.files).put(table);
+  say("{} of {}, {} ({}); {} without a speed\n", counted(table.rows.size(), "result"), table.facts.series(),
+      table.facts.source, table.facts.licence, table.failed);
+  say("not measured here: only `kiln model --tables` uses them\n");
+}
+
+void add_bench_tables(CLI::App& bench, Invocation& invocation) {
+  auto options = std::make_shared<TablesOptions>();
+  CLI::App* command =
+      add_below(bench, "tables", "List the imported tables of results that other projects measured",
+                "kiln bench tables\n"
+                "kiln bench tables --remove 'i9_10940x, pytorch 2.4.0, inductor, nchw, fp32'");
+  add_value(*command, "--remove", options->remove, "SERIES", "remove the table of this series");
+  add_format_option(*command, options->format);
+  add_wait_option(*command, invocation.options);
+  command->callback([options, command, &invocation] {
+    refuse_parent_options(*command);
+    if (options->remove.empty())
+      list_tables(*options, invocation);
+    else
+      remove_table(options->remove, invocation);
+  });
+}
+
+}  // namespace kiln

@@ -1,0 +1,65 @@
+#include "factory/run/kept_tables.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "factory/base/digest.h"
+#include "factory/base/error.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char* kRemedy = "remove the file and import the table again";
+
+fs::path folder_of(const StatePaths& state) { return state.root() / "bench" / "tables"; }
+
+fs::path file_of(const StatePaths& state, const std::string& series) {
+  return folder_of(state) / (Digest::of(series).hex() + ".json");
+}
+
+// The content has a sum: another digit in a table is a table as well.
+std::string with_sum(const Json& content) {
+  const std::string text = content.dump();
+  return Json{{"content", text}, {"sum", Digest::of(text).hex()}}.dump() + "\n";
+}
+
+ExternalTable table_of(const std::string& text, const std::string& file) {
+  const JsonDocument document = JsonDocument::parse(text, file);
+  const JsonNode root = document.root();
+  root.allow_only({"content", "sum"});
+  const std::string content = root.at("content").string();
+  if (Digest::of(content).hex() != root.at("sum").string()) root.fail("the content was changed");
+  return external_table_from_json(JsonDocument::parse(content, file).root());
+}
+
+}  // namespace
+
+void KeptTables::put(const ExternalTable& table) {
+  files_.write(file_of(state_, table.facts.series()), with_sum(to_json(table)));
+}
+
+bool KeptTables::remove(const std::string& series) {
+  const fs::path file = file_of(state_, series);
+  if (!files_.exists(file)) return false;
+  files_.remove_all(file);
+  return true;
+}
+
+std::vector<ExternalTable> KeptTables::all() const {
+  std::vector<ExternalTable> tables;
+  for (const std::string& sum : files_.stems(folder_of(state_))) {
+    const fs::path file = folder_of(state_) / (sum + ".json");
+    const auto text = files_.read(file);
+    if (!text) continue;
+    try {
+      tables.push_back(table_of(*text, file.string()));
+    } catch (const Error& error) {
+      throw Error(ExitCode::store, error.where(), "a kept table is not what was written: " + error.message(),
+                  kRemedy);
+    }
+  }
+  std::ranges::sort(tables, {}, [](const ExternalTable& table) { return table.facts.series(); });
+  return tables;
+}
+
+}  // namespace kiln

@@ -1,0 +1,55 @@
+#include "factory/run/kept_tables.h"
+
+#include <gtest/gtest.h>
+
+#include "factory/base/error.h"
+#include "support/fake_effects.h"
+
+namespace kiln::testing {
+namespace {
+
+ExternalTable table_with(const std::string& host, const std::string& rate) {
+  return timm_table("model,img_size,samples_per_sec,step_time,batch_size,param_count\nresnet50,224," + rate +
+                        ",100,10,25\n",
+                    "benchmark-infer-fp32-nchw-pt240-cpu-x-dynamo.csv", {{"host", host}});
+}
+
+struct World {
+  FakeFileSystem files;
+  StatePaths state{"state"};
+  KeptTables tables{state, files};
+};
+
+TEST(KeptTables, ANewerTableReplacesTheOneOfItsSeries) {
+  World world;
+  EXPECT_TRUE(world.tables.all().empty());
+  world.tables.put(table_with("b", "100"));
+  world.tables.put(table_with("a", "100"));
+  world.tables.put(table_with("b", "101"));
+  const auto all = world.tables.all();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].facts.host, "a");
+  EXPECT_NE(all[1].text.find("101"), std::string::npos);
+  EXPECT_TRUE(world.tables.remove(all[0].facts.series()));
+  EXPECT_FALSE(world.tables.remove(all[0].facts.series()));
+  EXPECT_EQ(world.tables.all().size(), 1U);
+}
+
+TEST(KeptTables, AChangedTableIsRefused) {
+  World world;
+  world.tables.put(table_with("a", "100"));
+  for (auto& [name, text] : world.files.files)
+    if (const auto at = text.find("resnet50"); at != text.npos) text.replace(at, 8, "resnet51");
+  try {
+    world.tables.all();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_NE(error.format().find("a kept table is not what was written: the content was changed"),
+              std::string::npos)
+        << error.format();
+  }
+}
+
+}  // namespace
+}  // namespace kiln::testing
