@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "factory/base/reading.h"
+#include "factory/bench/external_table.h"
 #include "factory/bench/speed_records.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
@@ -14,6 +15,7 @@
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/record/host_description.h"
+#include "factory/run/kept_tables.h"
 #include "registry/model/kept_model.h"
 
 namespace kiln {
@@ -24,11 +26,27 @@ struct ModelRequest {
   std::vector<std::string> features;
   std::string workload;
   std::string host;
+  bool tables = false;
   bool json = false;
 };
 
+constexpr std::size_t kAnchors = 10;
+
+ModelRecords records_of_tables(Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  const std::vector<ExternalTable> tables = KeptTables(state, invocation.files).all();
+  if (tables.empty())
+    throw Error(ExitCode::no_match, "no table of results was imported",
+                "`kiln bench import FILE --as timm` imports one");
+  return external_records(tables);
+}
+
 std::vector<SpeedRecord> records_for(const ModelRequest& request, Invocation& invocation) {
-  ModelRecords found = speed_records(read_runs_of(request.files, invocation));
+  if (request.tables && !request.files.empty())
+    throw Error(ExitCode::usage, "--tables and --runs do not go together",
+                "results of other projects are not runs of kiln");
+  ModelRecords found =
+      request.tables ? records_of_tables(invocation) : speed_records(read_runs_of(request.files, invocation));
   for (const std::string& line : found.left_out) invocation.note("note: left out: " + line);
   return std::move(found.records);
 }
@@ -56,6 +74,8 @@ void fit_model(const ModelRequest& request, Invocation& invocation) {
   for (const ModelColumn& column : model.columns().columns())
     if (std::exchange(last, column.feature) != column.feature)
       say("used: {}: {}\n", column.feature, find_model_feature(column.feature)->meaning);
+  for (const std::string& name : model.columns().kin())
+    say("used: {}: {}, to find near records\n", name, find_model_feature(name)->meaning);
   for (const LeftOutFeature& feature : model.columns().left_out())
     say("left out: {}: {}\n", feature.name, feature.why);
 }
@@ -69,17 +89,24 @@ void show_model(const ModelRequest& request, Invocation& invocation) {
 }
 
 void check_records(const ModelRequest& request, Invocation& invocation) {
-  const CheckedModel checked = checked_model(records_for(request, invocation));
+  const std::vector<SpeedRecord> records = records_for(request, invocation);
+  std::vector<ModelCheck> checks = checked_model(records).checks;
+  if (request.tables)
+    for (const LeftOut left_out : {LeftOut::image, LeftOut::host})
+      checks.push_back(check_with_anchors(records, left_out, kAnchors));
   if (request.json) {
     Json json = Json::array();
-    for (const ModelCheck& check : checked.checks) json.push_back(to_json(check));
+    for (const ModelCheck& check : checks) json.push_back(to_json(check));
     return print_json(json);
   }
-  for (const ModelCheck& check : checked.checks) say("{}\n", text_of(check));
+  for (const ModelCheck& check : checks) say("{}\n", text_of(check));
 }
 
 // Predictions for `kiln select`, or none any more.
 void publish_model(const ModelRequest& request, Invocation& invocation) {
+  if (request.tables)
+    throw Error(ExitCode::usage, "a model of imported tables is not published",
+                "`kiln select` uses measurements of kiln's images only");
   const std::vector<SpeedRecord> records = records_for(request, invocation);
   const WriterLock lock = lock_state(invocation, "kiln model publish");
   Index index = invocation.index(Index::Mode::write);
@@ -100,9 +127,13 @@ void publish_model(const ModelRequest& request, Invocation& invocation) {
 SpeedRecord question_of(const ModelRequest& request, const std::vector<SpeedRecord>& records,
                         Invocation& invocation) {
   SpeedRecord question = workload_question(records, request.workload);
-  add_host(question, request.host.empty() ? detect_host(invocation.files, invocation.cpus())
-                                          : read_host(read_document(invocation.files, request.host).root(),
-                                                      invocation.cpus()));
+  if (request.tables && !request.host.empty())
+    throw Error(ExitCode::usage, "--host describes a host of kiln; a host of a table is a name",
+                "say --set host=NAME");
+  if (!request.tables)
+    add_host(question, request.host.empty() ? detect_host(invocation.files, invocation.cpus())
+                                            : read_host(read_document(invocation.files, request.host).root(),
+                                                        invocation.cpus()));
   for (const std::string& text : request.features) {
     const std::size_t equals = text.find('=');
     if (equals == text.npos)
@@ -147,6 +178,8 @@ CLI::App* add_verb(CLI::App& command, const std::shared_ptr<ModelRequest>& reque
   CLI::App* verb = add_below(command, name, text, example);
   add_list(*verb, "--runs", request->files, "FILE",
            "read this file of runs; may be repeated (default: those of the state folder)");
+  verb->add_flag("--tables", request->tables,
+                 "learn from the imported tables of other projects, and from no run of kiln");
   verb->add_flag("--json", request->json, "print JSON");
   verb->callback([request, &invocation, act] { act(*request, invocation); });
   return verb;
@@ -160,6 +193,7 @@ CLI::App* add_model(CLI::App& app, Invocation& invocation) {
       app, "model", "Learn from measured runs, and predict what was not measured",
       "kiln model check\n"
       "kiln model fit --runs runs.json\n"
+      "kiln model check --tables\n"
       "kiln model predict --workload mnist-cnn --set framework=pytorch --set version='pytorch 2.6.0'");
   command->require_subcommand(1);
   add_verb(*command, request, invocation, "fit",

@@ -17,7 +17,8 @@ enum class LeftOut { image, workload, host };
 // Errors are medians, as parts of the measured time: 0.1 is a tenth too much or too little.
 struct ModelCheck {
   LeftOut left_out = LeftOut::image;
-  std::string skipped;  // why nothing was checked; nothing else is set then
+  std::string skipped;      // why nothing was checked; nothing else is set then
+  std::size_t anchors = 0;  // of each group that were measured all the same; see check_with_anchors()
   std::size_t groups = 0, predicted = 0, no_data = 0;
   double model = 0;    // trend and neighbours
   double linear = 0;   // the trend alone
@@ -30,8 +31,16 @@ struct ModelCheck {
   bool beats_both() const { return skipped.empty() && predicted > 0 && model < nearest && model < median; }
 };
 
-// At most 40 groups at a time are left out together where there are more of them. Throws as SpeedModel does.
+// At most 40 models are fitted: of more groups, several are left out together. A network with several input
+// sizes ("name@224") is left out with all of them. Throws as SpeedModel does.
 ModelCheck check_model(std::span<const SpeedRecord> records, LeftOut left_out);
+
+// Predicts images or hosts, each from `anchors` workloads that were measured there and from another series
+// (anchors.h) that is not left out: the one that shares the most with it. `linear` is the anchors' ratio
+// without their neighbours, `nearest` the time of the same workload in the other series, `median` that time
+// multiplied by the median ratio of the anchors. Series with fewer than 2 * anchors workloads in common with
+// every other are without data.
+ModelCheck check_with_anchors(std::span<const SpeedRecord> records, LeftOut left_out, std::size_t anchors);
 
 // The model with its intervals.
 struct CheckedModel {

@@ -79,12 +79,6 @@ std::vector<SpeedModel::Neighbour> SpeedModel::neighbours(const SpeedRecord& que
   return all;
 }
 
-std::vector<std::size_t> SpeedModel::nearest(const SpeedRecord& question, std::size_t count) const {
-  std::vector<std::size_t> places;
-  for (const Neighbour& neighbour : neighbours(question, count)) places.push_back(neighbour.place);
-  return places;
-}
-
 SpeedPrediction SpeedModel::predict(const SpeedRecord& question) const {
   SpeedPrediction prediction;
   prediction.no_data = columns_.no_data(question);

@@ -50,8 +50,6 @@ class SpeedModel {
   const std::vector<SpeedRecord>& records() const { return records_; }
   // A line for each column: "time times 1.82 for twice the parameters (1.70 to 1.95)".
   std::vector<std::string> lines() const;
-  // Of the records the nearest to `question`, by their place; ties by their order.
-  std::vector<std::size_t> nearest(const SpeedRecord& question, std::size_t count) const;
 
  private:
   struct Neighbour {
@@ -59,6 +57,7 @@ class SpeedModel {
     std::size_t place = 0;
     auto operator<=>(const Neighbour&) const = default;
   };
+  // Of the records the nearest to `question`; ties by their order.
   std::vector<Neighbour> neighbours(const SpeedRecord& question, std::size_t count) const;
   double trend(const std::vector<double>& values) const;
 

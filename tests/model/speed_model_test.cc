@@ -82,6 +82,15 @@ TEST(ModelCheck, BeatsBothGuessesWhereThereIsALaw) {
   EXPECT_EQ(host.skipped, "without a host, what is left has no data for it");
 }
 
+// The same network with another input size would give the answer away.
+TEST(ModelCheck, ANetworkIsLeftOutWithAllItsInputSizes) {
+  auto records = made_up_records(0.03);
+  const std::size_t workloads = check_model(records, LeftOut::workload).groups;
+  for (SpeedRecord& record : records)
+    record.workload += record.words["framework"] == "mxnet" ? "@96" : "@224";
+  EXPECT_EQ(check_model(records, LeftOut::workload).groups, workloads);
+}
+
 TEST(ModelCheck, IntervalsHoldWhatTheyPromise) {
   const auto checked = checked_model(made_up_records(0.03));
   int within = 0;

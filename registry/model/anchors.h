@@ -1,0 +1,77 @@
+// The times of workloads on a host or in an image where only a few of them were measured, the anchors, from
+// their times elsewhere. Pure and deterministic.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "registry/model/speed_record.h"
+
+namespace kiln {
+
+// The records of one image on one host, by workload, each workload once. Never empty.
+struct SpeedSeries {
+  std::string host, image;
+  std::vector<SpeedRecord> records;
+};
+
+// By host and image. Of a workload with several records the first stays.
+std::vector<SpeedSeries> speed_series(std::span<const SpeedRecord> records);
+
+// Workloads of two series: known[i] and there[i] are of one workload.
+struct SeriesPair {
+  std::vector<SpeedRecord> known;  // elsewhere
+  std::vector<SpeedRecord> there;  // where only the anchors count as measured
+};
+
+// `there` with the one of `others` that shares at least `least` workloads with it and of these the most words
+// (device, compilers, precision, …); then the most workloads, then the first. nullopt: there is none.
+std::optional<SeriesPair> nearest_series(const SpeedSeries& there, std::span<const SpeedSeries> others,
+                                         std::size_t least);
+
+// Workloads that are near to all others in their amounts and their time of a sample: the places of `count` of
+// them, or of all, in the order in which they say the most.
+std::vector<std::size_t> choose_anchors(const std::vector<SpeedRecord>& known, std::size_t count);
+
+struct AnchoredTime {
+  double seconds = 0;    // of a step: the prediction
+  double linear = 0;     // by the linear ratio alone
+  double elsewhere = 0;  // as the other series has it
+  double by_median = 0;  // that, times the anchors' median ratio
+};
+
+// The logarithm of the ratio of both series, by the time of a sample: the median of the anchors, or linear in
+// amounts and time with what the anchors nearby differ from it. Which of the two is used depends on how well
+// each predicts an anchor from the others.
+class AnchoredModel {
+ public:
+  // REQUIRES: `anchors` are places in both; at least one; all times and batches are over 0.
+  AnchoredModel(const SeriesPair& pair, std::vector<std::size_t> anchors);
+
+  AnchoredTime predict(std::size_t place) const;  // of a place of the pair
+  bool is_linear() const { return is_linear_; }
+
+ private:
+  using Row = std::vector<double>;
+  struct Line {
+    Row centre, coefficients;
+    double mean = 0;
+    double at(const Row& row) const;
+  };
+  Line fit(std::span<const std::size_t> anchors) const;
+  // How far an anchor is off that the others predict, as a logarithm, on average.
+  double error_without_each(bool by_line) const;
+
+  const SeriesPair& pair_;
+  std::vector<std::size_t> anchors_;
+  std::vector<Row> rows_;       // of each workload
+  std::vector<double> ratios_;  // of each anchor
+  Line line_;
+  double median_ = 0;
+  bool is_linear_ = false;
+};
+
+}  // namespace kiln

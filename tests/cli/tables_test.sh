@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Results of other projects: kiln bench import --as timm, kiln bench tables, kiln model --tables.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+published=$KILN_SOURCE/tests/data/model/timm
+
+# 1. Every eighth row of the published tables: rows without operations have those of the other tables.
+for file in "$published"/*.csv; do awk 'NR == 1 || NR % 8 == 0' "$file" >"${file##*/}"; done
+expect 4 "$KILN" model check --state state --tables
+holds "$err" 'no table of results was imported'
+for file in benchmark-*.csv; do expect 0 "$KILN" bench import --state state "$file" --as timm; done
+holds "$out" '179 results of i9_10940x, pytorch 2.4.0, inductor, nchw, fp32, huggingface/pytorch-image-models, results/benchmark-infer'
+holds "$out" 'not measured here: only '
+expect 0 "$KILN" bench tables --state state --format json
+equals "$(json '[(one["host"], one["version"], one["licence"]) for one in it]')" \
+  "[('i7_12700h', '2.4.0', 'Apache-2.0'), ('i9_10940x', '2.2.1', 'Apache-2.0'), ('i9_10940x', '2.4.0', 'Apache-2.0')]"
+expect 0 "$KILN" bench tables --state state
+holds "$out" 'i7_12700h, pytorch 2.4.0, inductor, nchw, fp32'
+
+# 2. They are no measurements: nothing else sees them.
+expect 4 "$KILN" bench compare --state state host=i7_12700h host=i9_10940x
+holds "$err" 'there is no run of host=i7_12700h'
+expect 3 "$KILN" model fit --state state
+holds "$err" '0 measured images are too few'
+expect 2 "$KILN" model publish --state state --tables
+expect 2 "$KILN" model fit --state state --tables --runs x.json
+
+# 3. The model learns from them.
+expect 0 "$KILN" model fit --state state --tables
+holds "$out" 'used: operations: '
+holds "$out" 'used: host: '
+holds "$out" "used: network_family: first word of the network's name, to find near records"
+expect 0 "$KILN" model check --state state --tables
+holds "$out" 'workload left out: median error '
+holds "$out" 'host left out, 10 anchors measured: median error '
+expect 0 "$KILN" model check --state state --tables --json
+equals "$(json '[(check["left_out"], check.get("anchors")) for check in it]')" \
+  "[('image', None), ('workload', None), ('host', None), ('image', 10), ('host', 10)]"
+
+# 4. Wrong tables are refused with their place, and nothing is kept of them.
+sed '3s/,[0-9.]*,/,-1,/' benchmark-infer-fp32-nchw-pt240-cpu-i7_12700h-dynamo.csv >benchmark-infer-fp32-nchw-pt240-cpu-other.csv
+expect 3 "$KILN" bench import --state state benchmark-infer-fp32-nchw-pt240-cpu-other.csv --as timm
+holds "$err" 'benchmark-infer-fp32-nchw-pt240-cpu-other.csv:3:'
+holds "$err" "img_size: expected a number over 0, 65536 at most, found '-1'"
+expect 3 "$KILN" bench import --state state benchmark-infer-fp32-nchw-pt240-cpu-i7_12700h-dynamo.csv
+holds "$err" 'say --as timm to import a results table of timm'
+cp benchmark-infer-fp32-nchw-pt240-cpu-i7_12700h-dynamo.csv ours.csv
+expect 2 "$KILN" bench import --state state ours.csv --as timm
+holds "$err" "does not say the host; say --set host=VALUE"
+expect 2 "$KILN" bench import --state state ours.csv --as csv --set host=ours
+expect 0 "$KILN" bench tables --state state --format json
+equals "$(json 'len(it)')" 3
+
+# 5. A series is replaced, and removed.
+expect 0 "$KILN" bench import --state state benchmark-infer-fp32-nchw-pt240-cpu-i7_12700h-dynamo.csv --as timm --set source=mirror
+expect 0 "$KILN" bench tables --state state --remove 'i7_12700h, pytorch 2.4.0, inductor, nchw, fp32'
+expect 4 "$KILN" bench tables --state state --remove 'i7_12700h, pytorch 2.4.0, inductor, nchw, fp32'
