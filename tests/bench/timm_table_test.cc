@@ -101,6 +101,8 @@ struct WrongTable {
   std::string from, to, error;
 };
 
+void PrintTo(const WrongTable& table, std::ostream* out) { *out << table.to; }
+
 class TimmTableRefuses : public ::testing::TestWithParam<WrongTable> {};
 
 TEST_P(TimmTableRefuses, WithItsPlace) {
@@ -112,10 +114,10 @@ TEST_P(TimmTableRefuses, WithItsPlace) {
 INSTANTIATE_TEST_SUITE_P(
     Rows, TimmTableRefuses,
     ::testing::Values(
-        WrongTable{"infer_gmacs", "infer_gmac", "1:91: error: timm's tables have no column 'infer_gmac'"},
-        WrongTable{"infer_gmacs", "infer_macts", "1:103: error: a second column 'infer_macts'"},
+        WrongTable{"infer_gmacs", "infer_gmac", "1:89: error: timm's tables have no column 'infer_gmac'"},
+        WrongTable{"infer_gmacs", "infer_macts", "1:101: error: a second column 'infer_macts'"},
         WrongTable{"infer_step_time", "train_step_time",
-                   "1:43: error: 'train_step_time' is a column of training results"},
+                   "1:44: error: 'train_step_time' is a column of training results"},
         WrongTable{"resnet50,224", "resnet50,with a comma,224", "2:1: error: expected 8 fields, found 9"},
         WrongTable{"resnet50", "\"resnet50,d\"", "2:1: error: 'resnet50,d' is not the name of a network"},
         WrongTable{"resnet50", "", "2:1: error: '' is not the name of a network"},
