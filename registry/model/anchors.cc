@@ -222,7 +222,7 @@ AnchoredTime AnchoredModel::predict(std::size_t place) const {
   }
   const double ratio = is_linear_ ? linear + residuals / weights : median_;
   return {batch * std::exp(elsewhere + ratio), batch * std::exp(elsewhere + linear),
-          batch * std::exp(elsewhere), batch * std::exp(elsewhere + median_)};
+          batch * std::exp(elsewhere), batch * std::exp(elsewhere + median_), is_linear_};
 }
 
 }  // namespace kiln

@@ -41,6 +41,7 @@ struct AnchoredTime {
   double linear = 0;     // by the linear ratio alone
   double elsewhere = 0;  // as the other series has it
   double by_median = 0;  // that, times the anchors' median ratio
+  bool by_line = false;  // the prediction is by the linear ratio, and not by the median one
 };
 
 // The logarithm of the ratio of both series, by the time of a sample: the median of the anchors, or linear in
@@ -52,7 +53,6 @@ class AnchoredModel {
   AnchoredModel(const SeriesPair& pair, std::vector<std::size_t> anchors);
 
   AnchoredTime predict(std::size_t place) const;  // of a place of the pair
-  bool is_linear() const { return is_linear_; }
 
  private:
   using Row = std::vector<double>;

@@ -55,7 +55,7 @@ SeriesPair pair_of(double factor, double bend) {
 TEST(Anchors, OneRatioIsItsMedian) {
   const SeriesPair pair = pair_of(3, 0);
   const AnchoredModel model(pair, choose_anchors(pair.known, 10));
-  EXPECT_FALSE(model.is_linear());
+  EXPECT_FALSE(model.predict(0).by_line);
   EXPECT_LT(worst_error(pair, model), 1e-9);
   EXPECT_NEAR(model.predict(0).elsewhere * 3, pair.there[0].seconds, 1e-9);
 }
@@ -63,10 +63,10 @@ TEST(Anchors, OneRatioIsItsMedian) {
 TEST(Anchors, ARatioThatGrowsWithTheNetworkIsLinear) {
   const SeriesPair pair = pair_of(3, 0.4);
   const AnchoredModel model(pair, choose_anchors(pair.known, 10));
-  EXPECT_TRUE(model.is_linear());
+  EXPECT_TRUE(model.predict(0).by_line);
   EXPECT_LT(worst_error(pair, model), 0.1);
   const AnchoredModel few(pair, choose_anchors(pair.known, 4));
-  EXPECT_FALSE(few.is_linear());
+  EXPECT_FALSE(few.predict(0).by_line);
 }
 
 TEST(Anchors, OtherBatchesAreComparedByTheSample) {
