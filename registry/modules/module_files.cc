@@ -123,7 +123,7 @@ std::string tag_line(const ModuleImage& module) {
   return fmt::format("  {}: {}\n", quote_yaml(module.version), quote_yaml(module.digest));
 }
 
-// Of modules of one name, the first of which is the latest. REQUIRES: each has a digest.
+// Of modules of one repository, the first of which is the latest. REQUIRES: each has a digest.
 std::string shpc_text(const std::vector<const ModuleImage*>& modules) {
   const ModuleImage& latest = *modules.front();
   std::string text = "# Made by kiln module.\n";
@@ -277,6 +277,14 @@ void add_module(const ModuleImage& module, const ModuleTerms& terms, ModuleFiles
                      environment_definition_text(module, terms)});
 }
 
+// shpc names an installed module after the repository, with each colon as a slash, and finds the entry of
+// that module in the folder of the same name (shpc/main/modules/module.py, shpc/main/registry/filesystem.py).
+std::string shpc_name(const ModuleImage& module) {
+  std::string name = without_tag(module.pinned);
+  std::replace(name.begin(), name.end(), ':', '/');
+  return name;
+}
+
 void add_shpc(const std::vector<ModuleImage>& modules, ModuleFiles& made) {
   std::map<std::string, std::vector<const ModuleImage*>> by_name;
   for (const ModuleImage& module : modules) {
@@ -284,7 +292,7 @@ void add_shpc(const std::vector<ModuleImage>& modules, ModuleFiles& made) {
       made.notes.push_back(fmt::format(
           "{} has no digest in a registry, by which shpc pulls: no container.yaml", module.image.name));
     else
-      by_name[module.name].push_back(&module);
+      by_name[shpc_name(module)].push_back(&module);
   }
   for (const auto& [name, ones] : by_name)
     made.files.push_back({fmt::format("shpc/{}/container.yaml", name), shpc_text(ones)});

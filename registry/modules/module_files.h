@@ -4,7 +4,7 @@
 //   lmod/NAME/VERSION.lua          modulefile of Lmod
 //   tcl/NAME/VERSION               modulefile of Environment Modules
 //   bin/NAME/VERSION/PROGRAM       wrapper: runs the program in the image
-//   shpc/NAME/container.yaml       registry entry of singularity-hpc
+//   shpc/REPOSITORY/container.yaml registry entry of singularity-hpc, of all images of a repository
 //   edf/NAME-VERSION.toml          environment definition file of the Container Engine
 //   reframe/NAME_VERSION.py        tests of ReFrame
 //

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kiln module with the programs that read its files: Lmod and Environment Modules load an image, and a real Apptainer runs a program of it;
-# ReFrame runs its tests; shpc takes its entry.
+# ReFrame runs its tests. shpc: shpc_test.sh.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
 if [ "$(id -u)" != 0 ] || [ ! -x "${KILN_APPTAINER_ROOT:-/opt/kiln-apptainer}/usr/bin/apptainer" ]; then

@@ -25,7 +25,7 @@ TEST(ModuleFilesTest, AFolderHasAFileForEachProgramThatReadsIt) {
                                 "edf/pytorch-2.6.0-distro-zen3-trixie.toml",
                                 "lmod/pytorch/2.6.0-distro-zen3-trixie.lua",
                                 "reframe/pytorch_2_6_0_distro_zen3_trixie.py",
-                                "shpc/pytorch/container.yaml",
+                                "shpc/r.site/5000/ai/pytorch/container.yaml",
                                 "tcl/pytorch/2.6.0-distro-zen3-trixie",
                             }));
   for (const ModuleFile& file : made.files) EXPECT_EQ(file.executable, file.path.starts_with("bin/"));
@@ -64,7 +64,7 @@ TEST(ModuleFilesTest, ModulefilesPutTheWrappersIntoPath) {
       has_text(tcl, "prepend-path PATH [file join $root bin \"pytorch\" \"2.6.0-distro-zen3-trixie\"]\n"));
 }
 
-TEST(ModuleFilesTest, AnEntryOfShpcHasAllTagsOfAName) {
+TEST(ModuleFilesTest, AnEntryOfShpcHasAllTagsOfARepository) {
   ModuleImage older = published_module();
   older.version = "2.5.1-distro-zen3-trixie";
   older.digest = "sha256:" + std::string(64, 'b');
@@ -72,13 +72,23 @@ TEST(ModuleFilesTest, AnEntryOfShpcHasAllTagsOfAName) {
   gpu.image.gpu_vendor = "nvidia";
   const ModuleFiles made = module_files({gpu, older}, {});
   EXPECT_EQ(
-      file_of(made, "shpc/pytorch/container.yaml"),
+      file_of(made, "shpc/r.site/5000/ai/pytorch/container.yaml"),
       "# Made by kiln module.\ndocker: \"r.site:5000/ai/pytorch\"\nurl: \"https://pytorch.org\"\n"
       "maintainer: \"kiln\"\ndescription: \"Tensors and networks\"\nlatest:\n"
       "  \"2.6.0-distro-zen3-trixie\": \"" +
           gpu.digest + "\"\ntags:\n  \"2.6.0-distro-zen3-trixie\": \"" + gpu.digest +
           "\"\n  \"2.5.1-distro-zen3-trixie\": \"" + older.digest +
           "\"\nfeatures:\n  gpu: true\naliases:\n  \"python3\": \"python3\"\n  \"python\": \"python3\"\n");
+}
+
+TEST(ModuleFilesTest, ImagesOfTwoRepositoriesHaveTwoEntriesOfShpc) {
+  ModuleImage other = published_module();
+  other.version = "2.5.1";
+  other.pinned = "ghcr.io/team/pytorch:2.5.1";
+  const ModuleFiles made = module_files({published_module(), other}, {});
+  EXPECT_TRUE(
+      has_text(file_of(made, "shpc/r.site/5000/ai/pytorch/container.yaml"), "r.site:5000/ai/pytorch"));
+  EXPECT_TRUE(has_text(file_of(made, "shpc/ghcr.io/team/pytorch/container.yaml"), "ghcr.io/team/pytorch"));
 }
 
 TEST(ModuleFilesTest, AnEnvironmentDefinitionNamesATagThatStays) {
