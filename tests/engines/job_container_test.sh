@@ -18,29 +18,8 @@ cp "$KILN_SOURCE/tests/engines/train_digits.py" .
 slurm_credential=5 slurm_start site
 # Both nodes are on this machine's network: each has an address of its own on it.
 printf '127.0.0.1 localhost\n127.0.0.1 site1\n127.0.0.2 site2\n' >hosts
-cat >site.json <<'J'
-{"name": "site", "scheduler": "slurm", "container_runtime": "apptainer", "partitions": {
-  "build": {"default": true, "nnodes": 2, "node": {"ncpus": 1, "cpu": {"ncores": 4}, "memory": "4000MiB"}}}}
-J
-# job FRAMEWORK CONFIG OPTIONS APPLICATION: job.sh of a document with these.
-job() {
-  printf '{"job": {"job_options": {"standard_output_file": "log.txt", %s}, "application": {"app_type": "python", %s},
-    "optimisation": {"enable_opt_build": true, "app_type": "ai_training", "app_type-ai_training": {"config": {"ai_framework": "%s" %s},
-      "ai_framework-%s": {%s}}}}}' "$3" "$4" "$1" "$2" "$1" "${5:-}" >job.json
-  expect 0 "$KILN" job --dsl job.json --infrastructure site.json --state "$state" --host any -o job.sh
-}
-is_over() { [ -z "$(squeue --noheader --states=PENDING,CONFIGURING,RUNNING,COMPLETING --job "$id" --format %T)" ]; }
-submit() {
-  rm -f log.txt
-  # Slurm takes a capability from root's jobs, which Apptainer would hand on to root's containers.
-  id=$(APPTAINER_NO_PRIVS=1 APPTAINER_BIND=$work/hosts:/etc/hosts sbatch --parsable job.sh) || fail 'sbatch'
-}
-ends() { # ends STATE
-  slurm_wait 120 "job $id does not end" is_over
-  local ended
-  ended=$(squeue --noheader --states=all --job "$id" --format %T | sort -u)
-  [ "$ended" = "$1" ] || fail "$ended: $(cat log.txt)"
-}
+# shellcheck source=tests/support/jobs.sh
+. "$KILN_SOURCE/tests/support/jobs.sh"
 
 # 1. Alone.
 job pytorch '' '"node_count": 1' '"executable": "python3 train_digits.py alone"'
@@ -54,8 +33,7 @@ submit
 ends COMPLETED
 equals "$(cat both.0)" "$(cat both.1)"
 read -r together _ <both.0
-"$KILN_PYTHON" -c 'import sys; one, two = map(float, sys.argv[1:]); sys.exit(abs(one - two) > 0.002)' "$loss" "$together" ||
-  fail "loss $loss alone, $together together"
+close_losses "$loss" "$together"
 
 # 3. Killed half way: the job goes on from its checkpoint, and ends with the same loss and weights.
 job pytorch '' '"node_count": 1, "wall_time_limit": "30m"' \
