@@ -55,7 +55,7 @@ void add_environment(Lines& lines, const Deployment& deployment, JobContainer& r
   }
   // Of the runtimes, it alone hands over nothing unasked; the processes set it.
   if (deployment.job.uses_tf_config() && deployment.runtime == ContainerRuntime::podman)
-    run.own_variables.emplace_back("TF_CONFIG");
+    run.own_variables.insert(run.own_variables.end(), {"TF_CONFIG", "no_grpc_proxy"});
   if (!deployment.job.checkpoint) return;
   set("KILN_CHECKPOINT_PATH", deployment.job.checkpoint->path);
   if (deployment.job.checkpoint->interval.count() > 0)
@@ -109,11 +109,17 @@ void add_tf_config(Lines& lines, const Deployment& deployment) {
   const std::string config =
       R"(TF_CONFIG="{\"cluster\": {\"worker\": [${workers}]}, \"task\": {\"type\": \"worker\", )"
       R"(\"index\": ${SLURM_PROCID}}}")";
+  // gRPC connects the workers by the proxy of http_proxy or https_proxy unless a variable names them
+  // (grpc/grpc, doc/environment_variables.md); each waits for the others without a message.
   lines.insert(lines.end(), {"workers=", "for host in ${hosts}; do",
                              "  workers=\"${workers:+${workers}, }\\\"${host}:${port}\\\"\"", "done",
+                             "# A proxy of the site does not reach the nodes.",
+                             "export no_grpc_proxy=\"${hosts//$'\\n'/,}${no_proxy:+,${no_proxy}}\"",
                              "# In each process, before the application begins.", "task='", "workers=$1",
                              "shift", config, "export TF_CONFIG"});
-  if (!prefix.empty()) lines.push_back(fmt::format("export {}TF_CONFIG=\"${{TF_CONFIG}}\"", prefix));
+  if (!prefix.empty())
+    lines.insert(lines.end(), {fmt::format("export {}TF_CONFIG=\"${{TF_CONFIG}}\"", prefix),
+                               fmt::format("export {}no_grpc_proxy=\"${{no_grpc_proxy}}\"", prefix)});
   lines.emplace_back("exec \"$@\"'");
 }
 

@@ -99,10 +99,13 @@ TEST(PublicCases, C12TensorFlowGetsTheAddressesOfTheJobsNodes) {
   const std::string text = script(training, gpu_image());
   EXPECT_TRUE(holds(text, "  workers=\"${workers:+${workers}, }\\\"${host}:${port}\\\"\"\n")) << text;
   EXPECT_TRUE(holds(text, "export SINGULARITYENV_TF_CONFIG=\"${TF_CONFIG}\"\n"));
+  EXPECT_TRUE(holds(text, "export no_grpc_proxy=\"${hosts//$'\\n'/,}${no_proxy:+,${no_proxy}}\"\n"));
+  EXPECT_TRUE(holds(text, "export SINGULARITYENV_no_grpc_proxy=\"${no_grpc_proxy}\"\n"));
   EXPECT_TRUE(holds(lines_of(text, "srun"),
                     "sh -c \"${task}\" task \"${workers}\" \"${container[@]}\" python3 train.py"));
   const std::string podman = script(training, gpu_image(), nullptr, {{}, ContainerRuntime::podman});
   EXPECT_TRUE(holds(podman, " --env=TF_CONFIG"));
+  EXPECT_TRUE(holds(podman, " --env=no_grpc_proxy"));
   const std::string one = script(with_mistake(torch_job("1"), "pytorch", "tensorflow"), gpu_image());
   EXPECT_FALSE(holds(one, "TF_CONFIG"));
   EXPECT_TRUE(holds(refusal(with_mistake(training, R"("slurm")", R"("torque")"), gpu_image(), nullptr),
