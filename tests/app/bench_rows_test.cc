@@ -39,10 +39,12 @@ TEST(KnownSpeeds, AreTheLastOfEachMetric) {
 
 TEST(KnownSpeeds, AreOfThisMachineThisVersionAndCompleteSessions) {
   Measurement other_model = speed("mnist-cnn", 1), other_cores = other_model, other_files = other_model;
+  Measurement arm = other_model;
   other_model.host.model = "Xeon";
+  arm.host.model = "A64FX";
   other_cores.host.cores = 4;
   other_files.workload_files = "older files";
-  EXPECT_TRUE(known_speeds({other_model, other_cores, other_files, speed("mnist-cnn", 1, "killed")},
+  EXPECT_TRUE(known_speeds({other_model, arm, other_cores, other_files, speed("mnist-cnn", 1, "killed")},
                            rows_place(), {"killed"})
                   .empty());
   Measurement old = speed("mnist-cnn", 7);

@@ -92,6 +92,19 @@ TEST_F(TurnsTest, SayHowFarTheyAreAndHowLongTheRestTakes) {
                              "bench  mnist-cnn in hello:a (round 2 of 2, run 4 of 4, about 3 min left)"}));
 }
 
+TEST_F(TurnsTest, SayTheRestInSecondsMinutesOrHours) {
+  const auto rest = [this](std::int64_t seconds) {
+    notes_.clear();
+    take([this, seconds](const BenchRun&) { clock_.now += seconds - 60; });
+    files_.files.clear();
+    return notes_.back().substr(notes_.back().find("about"));
+  };
+  EXPECT_EQ(rest(119), "about 119 s left)");
+  EXPECT_EQ(rest(120), "about 2 min left)");
+  EXPECT_EQ(rest(7199), "about 120 min left)");
+  EXPECT_EQ(rest(7200), "about 2 h left)");
+}
+
 TEST_F(TurnsTest, GoOnWhereTheyWereKilled) {
   work_.rounds = 1;
   take();

@@ -1,5 +1,6 @@
 #include "factory/app/building.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/plan_fixture.h"
@@ -10,13 +11,14 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-ExitCode refusal(const std::string& jobs) {
+std::string refusal(const std::string& jobs) {
   try {
     jobs_of(0, {}, {{"KILN_JOBS", jobs}}, 8);
   } catch (const Error& error) {
-    return error.code();
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.message();
   }
-  return ExitCode::ok;
+  return "";
 }
 
 TEST(JobsOf, AreAskedForOrNamedOrHalfTheProcessors) {
@@ -26,6 +28,8 @@ TEST(JobsOf, AreAskedForOrNamedOrHalfTheProcessors) {
   EXPECT_EQ(jobs_of(0, site, {}, 0), 1) << "of a machine that does not say";
   site.launcher.slurm.emplace();
   EXPECT_EQ(jobs_of(0, site, {}, 8), 32);
+  site.jobs = 1;
+  EXPECT_EQ(jobs_of(0, site, {}, 8), 1);
   site.jobs = 7;
   EXPECT_EQ(jobs_of(0, site, {}, 8), 7);
   EXPECT_EQ(jobs_of(0, site, {{"KILN_JOBS", ""}}, 8), 7);
@@ -35,8 +39,8 @@ TEST(JobsOf, AreAskedForOrNamedOrHalfTheProcessors) {
 
 TEST(JobsOf, AWrongVariableAreRefused) {
   for (const char* wrong : {"0", "-1", "1025", "many", "3 ", "1.5"})
-    EXPECT_EQ(refusal(wrong), ExitCode::usage) << wrong;
-  EXPECT_EQ(refusal("1024"), ExitCode::ok);
+    EXPECT_EQ(refusal(wrong), fmt::format("KILN_JOBS: expected a number from 1 to 1024, found '{}'", wrong));
+  EXPECT_EQ(refusal("1024"), "");
 }
 
 TEST(RoomWarning, IsGivenWhereTheBuildNeedsMoreThanIsFree) {

@@ -1,5 +1,7 @@
 #include "factory/app/doctor.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,10 +60,42 @@ TEST_F(Doctor, MissesWhatBuildsNeedAndNoMore) {
   runner_.missing = {"skopeo", "mmdebstrap"};
   EXPECT_FALSE(examined().missing);
   EXPECT_EQ(row(examined(), "skopeo").rating, "optional");
+  runner_.missing = {"ip"};
+  EXPECT_TRUE(examined().missing);
   runner_.missing = {"ninja"};
   EXPECT_TRUE(examined().missing);
   EXPECT_EQ(row(examined(), "ninja").found, "-");
   EXPECT_EQ(row(examined(), "ninja").rating, "MISSING");
+}
+
+TEST_F(Doctor, AsksEachProgramForItsVersionAndWaitsTenSeconds) {
+  site_.launcher.slurm.emplace();
+  site_.launcher.slurm->standard.name = "cpu";
+  examined();
+  std::set<std::string> asked;
+  for (const Command& command : runner_.commands) {
+    asked.insert(fmt::format("{}", fmt::join(command.argv, " ")));
+    EXPECT_EQ(command.limits.wall, std::chrono::seconds(10)) << command.argv.front();
+  }
+  for (const char* command : {"ninja --version", "ip -V", "skopeo --version", "buildah --version",
+                              "scontrol --oneliner show partition"})
+    EXPECT_TRUE(asked.contains(command)) << command;
+}
+
+TEST_F(Doctor, NamesTheEmulatorsOfOtherProcessors) {
+  EXPECT_EQ(row(examined(), "other processors").rating, "optional");
+  for (const char* name : {"qemu-riscv64", "qemu-s390x"})
+    files_.files[std::string("/proc/sys/fs/binfmt_misc/") + name] =
+        fmt::format("enabled\ninterpreter /usr/bin/{}\nflags: F\n", name);
+  EXPECT_EQ(row(examined(), "other processors").found, "qemu-riscv64, qemu-s390x");
+  EXPECT_EQ(row(examined(), "other processors").rating, "ok");
+}
+
+TEST_F(Doctor, SaysHowMuchMemoryAStepMayHave) {
+  EXPECT_TRUE(row(examined(), "memory of steps").purpose.starts_with("no limit of the site; "));
+  site_.step_limits.memory = std::uint64_t{4} << 30;
+  EXPECT_TRUE(row(examined(), "memory of steps").purpose.starts_with("at most 4.0 GiB each; "))
+      << row(examined(), "memory of steps").purpose;
 }
 
 TEST_F(Doctor, RefusesAnOldProgram) {
@@ -126,12 +160,14 @@ TEST_F(Doctor, AsksSlurmForWhatTheSiteFileNames) {
   words_["scontrol"] = "PartitionName=gpu AllowGroups=ALL\nPartitionName=cpu AllowGroups=ALL\n";
   EXPECT_FALSE(examined().missing);
   EXPECT_EQ(row(examined(), "slurm partition").rating, "ok");
+  EXPECT_EQ(row(examined(), "slurm partition").purpose, "jobs ask for it");
   words_["scontrol"] = "PartitionName=gpu AllowGroups=ALL\n";
   const DoctorReport report = examined();
   EXPECT_TRUE(report.missing);
   EXPECT_NE(row(report, "slurm partition").purpose.find("Slurm has gpu"), std::string::npos);
   failing_ = {"scontrol"};
   EXPECT_EQ(row(examined(), "slurm partition").rating, "unknown");
+  EXPECT_EQ(row(examined(), "slurm partition").purpose, "Slurm does not say which there are");
   EXPECT_FALSE(examined().missing) << "a controller that does not answer is no missing partition";
   runner_.missing = {"sbatch"};
   EXPECT_TRUE(examined().missing);
@@ -146,7 +182,9 @@ TEST_F(Doctor, NamesALauncherThatIsNotInstalled) {
 
 TEST_F(Doctor, SeesWhetherLocksReachThisMachine) {
   const TemporaryFolder folder;
-  EXPECT_TRUE(examined(0, (folder.path() / "none.lock").string()).missing);
+  const DoctorReport none = examined(0, (folder.path() / "none.lock").string());
+  EXPECT_TRUE(none.missing);
+  EXPECT_NE(row(none, "locks").purpose.find("another one here"), std::string::npos);
   RealFileSystem().write(folder.path() / "left.lock", "");
   EXPECT_EQ(row(examined(0, (folder.path() / "left.lock").string()), "locks").found, "of each machine");
 }

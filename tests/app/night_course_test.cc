@@ -46,6 +46,46 @@ TEST_F(NightCourse, TroubleThatStaysKnowsSinceWhen) {
   EXPECT_EQ(run().state, NightState::green);
 }
 
+TEST_F(NightCourse, AnImageThatFailsMakesTheNightRedAndTheOtherIsPublished) {
+  parts_.on_build = [](NightBuild& night) { night.report.images.front().outcome = Outcome::failed; };
+  const NightReport report = run();
+  EXPECT_EQ(report.state, NightState::red);
+  EXPECT_EQ(report.exit_code, 1);
+  EXPECT_TRUE(report.troubles.empty());
+  EXPECT_EQ(parts_.published, 1);
+}
+
+TEST_F(NightCourse, AnImageForWhichThereWasNoTimeLeavesTheNightGreen) {
+  parts_.on_build = [](NightBuild& night) {
+    night.report.images.front().outcome = Outcome::not_reached;
+    night.no_time.insert(night.report.images.front().id);
+  };
+  EXPECT_EQ(run().state, NightState::green);
+}
+
+TEST_F(NightCourse, AClosedGateHoldsWhatIsGood) {
+  site_.night.gate = {{"both", {"framework=pytorch"}}};
+  EXPECT_EQ(run().state, NightState::green);
+  EXPECT_EQ(parts_.published, 1);
+  parts_.on_build = [](NightBuild& night) { night.report.images.front().outcome = Outcome::failed; };
+  const NightReport report = run();
+  EXPECT_EQ(report.state, NightState::held);
+  EXPECT_EQ(report.exit_code, 1);
+  EXPECT_EQ(parts_.published, 1) << "not again";
+}
+
+TEST_F(NightCourse, EachPhaseHasItsSeconds) {
+  parts_.on_build = [this](NightBuild&) { clock_.now += 600; };
+  parts_.on_publish = [this](NightPublication&) {
+    clock_.now += 60;
+    throw Error(ExitCode::network, "connection refused");
+  };
+  const NightReport report = run();
+  EXPECT_EQ(report.phases.at("build"), 600);
+  EXPECT_EQ(report.phases.at("publish"), 60) << "also of a phase that failed";
+  EXPECT_EQ(report.phases.at("plan"), 0);
+}
+
 TEST_F(NightCourse, AForgedStepIsRedThoughAllImagesAreGood) {
   parts_.on_build = [](NightBuild& night) {
     night.report.steps_run = 2;
@@ -110,6 +150,8 @@ TEST_F(NightCourse, AClockThatWentBackIsRemarked) {
 TEST_F(NightCourse, OfAnotherKilnThatHoldsTheStateFolderIsReportedAndTold) {
   const NightReport report =
       refuse_night(setup(), Error(ExitCode::locked, "kiln build of demo by process 12 holds it"), parts_);
+  EXPECT_EQ(report.number, 1);
+  EXPECT_EQ(report.started, clock_.now);
   EXPECT_EQ(report.exit_code, 7);
   EXPECT_EQ(report.state, NightState::red);
   EXPECT_EQ(report.troubles.at(0).cause, TroubleCause::lock);

@@ -43,6 +43,38 @@ TEST_F(NightIndex, WhatIsNewIsMeasuredAfterItIsPublishedAndPublishedAgain) {
   EXPECT_EQ(parts_.published, 3) << "nothing was measured";
 }
 
+TEST_F(NightIndex, EachPublicationThatPushedIsInTheReport) {
+  measures_ = true;
+  parts_.on_measure = [](const std::vector<NightImage>&, NightMeasuring& done) { done.sessions = 1; };
+  parts_.on_publish = [this](NightPublication& done) {
+    done.pushed = fmt::format("registry.site:5000/ai: {} pushed", parts_.published);
+  };
+  EXPECT_EQ(run().registry, "registry.site:5000/ai: 1 pushed; registry.site:5000/ai: 2 pushed");
+  parts_.on_publish = [this](NightPublication& done) {
+    if (parts_.published == 3) done.pushed = "registry.site:5000/ai: 3 pushed";
+  };
+  EXPECT_EQ(run().registry, "registry.site:5000/ai: 3 pushed") << "the second pushed nowhere";
+}
+
+TEST_F(NightIndex, AnAdministratorsSnapshotIsHeldAndItsRegistryLookedAt) {
+  const BuildPlan built = plan();
+  std::vector<ImageRecord> records;
+  for (std::uint32_t number : all_images(built))
+    records.push_back(testing::make_built(testing::names_of(built.image(number)), state_, files_));
+  parts_.root = root_.path();
+  Index index = Index::open(root_.path(), Index::Mode::write);
+  const std::int64_t first = index.publish({records[0]}, {}, "2026-11-20T10:00:00Z", built.name());
+  index.publish({records[1]}, {}, "2026-11-21T10:00:00Z", built.name());
+  index.rollback(first);
+  const NightReport report = run();
+  EXPECT_EQ(report.state, NightState::held);
+  EXPECT_EQ(parts_.published, 0);
+  EXPECT_EQ(parts_.followed, 1);
+  index.release();
+  EXPECT_EQ(run().state, NightState::green);
+  EXPECT_EQ(parts_.published, 1);
+}
+
 TEST_F(NightIndex, ANightMeasuresOnlyWhereItIsAskedToAndPublishes) {
   int measured = 0;
   parts_.on_measure = [&](const std::vector<NightImage>&, NightMeasuring&) { ++measured; };

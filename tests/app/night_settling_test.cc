@@ -1,5 +1,6 @@
 #include "factory/app/night_settling.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace kiln {
@@ -76,6 +77,9 @@ TEST(NightSettling, TheClockAndMissedNightsAreRemarks) {
   EXPECT_TRUE(remarks_on_time(1000 * kOneDay, 900 * kOneDay, 0).empty());
   EXPECT_EQ(remarks_on_time(1000 * kOneDay, 997 * kOneDay, kOneDay),
             std::vector<std::string>{"2 nights did not run: the last one began at 1972-09-24T00:00:00Z"});
+  EXPECT_EQ(remarks_on_time(1000 * kOneDay, 1000 * kOneDay - kOneDay * 5 / 2, kOneDay).at(0).substr(0, 8),
+            "2 nights")
+      << "a night may begin half a day late";
   EXPECT_EQ(
       remarks_on_time(1000 * kOneDay, 1001 * kOneDay, kOneDay),
       std::vector<std::string>{"the clock went back: the night before began at 1972-09-28T00:00:00Z, and "
@@ -89,6 +93,13 @@ TEST(NightSettling, ForgedStepsAreOneTrouble) {
             "1 signed step of other builders not trusted: busybox (distro): its signature does not match");
   const NightTrouble two = forged_trouble({{"k", "a", "x"}, {"l", "b", "x"}});
   EXPECT_EQ(two.what, "2 signed steps of other builders not trusted: a: x (and 1 more)");
+}
+
+TEST(NightSettling, OfManyPartsThatWerePushedAgainTwentyAreNamed) {
+  EXPECT_EQ(mended_remarks(std::vector<std::string>(20, "hello: layer")).size(), 20u);
+  const std::vector<std::string> remarks = mended_remarks(std::vector<std::string>(25, "hello: layer"));
+  ASSERT_EQ(remarks.size(), 21u);
+  EXPECT_EQ(remarks.back(), "the registry had lost a part, which was pushed again: 5 more");
 }
 
 TEST(NightSettling, BasesThatNothingPinsAreARemark) {
@@ -107,6 +118,11 @@ TEST(NightSettling, BasesThatNothingPinsAreARemark) {
             "bases float without a lockfile: base/debian@13:hub, base/ubuntu@24.04:distro; `kiln lock -f "
             "demo.json` pins them");
   EXPECT_EQ(floating_remark({}, "demo.json"), "");
+  for (int number = 1; number <= 5; ++number)
+    needs[fmt::format("base/many@{}:hub", number)] = {&recipe, &version, &pulled, "many"};
+  EXPECT_EQ(floating_remark(needs, "demo.json"),
+            "bases float without a lockfile: base/debian@13:hub, base/many@1:hub, base/many@2:hub, "
+            "base/many@3:hub, base/many@4:hub and 2 more; `kiln lock -f demo.json` pins them");
 }
 
 }  // namespace

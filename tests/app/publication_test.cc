@@ -42,6 +42,9 @@ TEST(Pruning, OfMoreThanAFifthNeedsAYes) {
   EXPECT_FALSE(prunes_many({{"a"}, 5}));
   EXPECT_TRUE(prunes_many({{"a", "b"}, 9}));
   EXPECT_TRUE(prunes_many({{"a"}, 1}));
+  const std::vector<std::string> names(21, "a");
+  EXPECT_FALSE(prunes_many({names, 105}));
+  EXPECT_TRUE(prunes_many({names, 104}));
 }
 
 IndexEntry entry(const std::string& tag, const std::string& registry) {

@@ -65,6 +65,7 @@ TEST(TunedRecordOf, ATuningHasItsHeadItsCountsAndItsVerdict) {
   EXPECT_EQ(record.host.model, "EPYC");
   EXPECT_EQ(record.trials, 2u);
   EXPECT_EQ(record.rounds, 0);
+  EXPECT_EQ(record.gain.ratio, 1) << "nothing was compared";
   EXPECT_EQ(record.seed, 5);
   EXPECT_EQ(record.kiln, "kiln 1");
   EXPECT_EQ(record.taken, "2026-11-24T12:00:00Z");
@@ -79,6 +80,27 @@ TEST(TunedRecordOf, ATuningHasItsHeadItsCountsAndItsVerdict) {
   EXPECT_EQ(failed.settings, journal.trials[2].setting);
   EXPECT_FALSE(failed.recommended);
   EXPECT_NE(failed.text.find("exit status 1"), std::string::npos);
+}
+
+TEST(TunedRecordOf, ATuningCountsTheRoundsOfItsSettingAndHasTheirGain) {
+  TuningJournal journal;
+  journal.trials = {trial_of(12), trial_of(6)};
+  journal.trials[0].setting.clear();  // the default
+  for (int round = 0; round < 3; ++round)
+    for (TuningSide side : {TuningSide::standard, TuningSide::rival, TuningSide::tuned}) {
+      TuningTurn turn;
+      turn.round = round;
+      turn.side = side;
+      turn.run.unit = "ms/step";
+      turn.run.samples = {side == TuningSide::tuned ? 6.0 : 12.0};
+      turn.run.round = round;
+      journal.turns.push_back(turn);
+    }
+  const TunedRecord record = tuned_record({}, journal, {});
+  EXPECT_EQ(record.rounds, 3);
+  EXPECT_NEAR(record.gain.ratio, 2, 1e-9);
+  EXPECT_LE(record.gain.low, record.gain.ratio);
+  EXPECT_GE(record.gain.high, record.gain.ratio);
 }
 
 TEST(SplitMetric, IsOfAWorkloadUnlessThatIsItsWholeName) {

@@ -101,6 +101,16 @@ TEST_F(UpstreamTest, CountsFilesWithoutAVersionAsAProblemBesideTheAnswer) {
   EXPECT_NE(ask({"jax"}).problems[0].why.message().find("2 files have"), std::string::npos);
 }
 
+TEST_F(UpstreamTest, ProposesANewVersionOnceAndKeepsItsPlaceWhileTheIndexIsSilent) {
+  memory_ = ask({"jax"}).proposals.memory;
+  const UpstreamNews again = ask({"jax"});
+  ASSERT_EQ(again.proposals.shown.size(), 1u);
+  EXPECT_FALSE(again.proposals.shown[0].is_new);
+  EXPECT_EQ(ask({}).proposals.memory.places.size(), 1u) << "no cell needs it tonight";
+  error_ = Error(ExitCode::network, "pypi.org: connection refused");
+  EXPECT_EQ(ask({"jax"}).proposals.memory.places.size(), 1u);
+}
+
 TEST_F(UpstreamTest, KeepsThePlaceOfARecipeThatIsBrokenToday) {
   memory_ = ask({"jax"}).proposals.memory;
   ASSERT_EQ(memory_.places.size(), 1u);
