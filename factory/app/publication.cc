@@ -35,7 +35,7 @@ FollowingTags following_tags(const NamesByRegistry& before, const NamesByRegistr
   FollowingTags tags;
   for (const auto& [registry, images] : now)
     if (registry != followed) tags.others.emplace(registry, images.size());
-  tags.move = !followed.empty() && (before.contains(followed) || now.contains(followed));
+  tags.move = before.contains(followed) || now.contains(followed);
   if (!tags.move || !before.contains(followed)) return tags;
   tags.newer.assign(before.at(followed).begin(), before.at(followed).end());
   if (const auto there = now.find(followed); there != now.end())
