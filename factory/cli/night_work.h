@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/app/night_parts.h"
+#include "factory/app/night_course.h"
 #include "factory/bench/suite.h"
 #include "factory/cli/invocation.h"
 #include "factory/night/night.h"
