@@ -108,7 +108,7 @@ class Turns {
     gone_.clear();
   }
 
-  // Of several, the one that others disturbed least: that does not depend on how fast it was.
+  // The run that other programs disturbed least. The choice does not depend on the speed of the runs.
   std::vector<BenchRun> undisturbed(const BenchRequest& request) const {
     std::vector<BenchRun> best = effects_.run(request);
     auto busy = [](const std::vector<BenchRun>& runs) { return runs.front().conditions.busy; };

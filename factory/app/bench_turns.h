@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// What is to be measured, and how often.
+// The workload, and how often each image runs it.
 struct BenchWork {
   std::string workload;
   WorkloadWishes wishes;
@@ -23,7 +23,7 @@ struct BenchWork {
   std::size_t runs_after = 0;       // at the most, in what follows this: for the time that is left
 };
 
-// What the turns do outside.
+// Effects of the turns on disk, containers and terminal.
 struct TurnEffects {
   // Starts the workload once. A run for each of its metrics.
   std::function<std::vector<BenchRun>(const BenchRequest&)> run;

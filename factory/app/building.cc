@@ -12,7 +12,7 @@ namespace kiln {
 int jobs_of(int asked, const Site& site, const std::map<std::string, std::string>& environment,
             int processors) {
   if (asked > 0) return asked;
-  // Not left to the parser, which would refuse a wrong value to commands that have no jobs.
+  // The option parser does not read it: a wrong value would fail commands that have no jobs.
   if (auto named = environment.find("KILN_JOBS"); named != environment.end() && !named->second.empty()) {
     int jobs = 0;
     const std::string& text = named->second;

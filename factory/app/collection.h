@@ -24,7 +24,7 @@ Retention retention_of(Retention of_site, const RetentionWishes& wishes);
 // without a change in the state folder. Another night collects when its state folder has changed enough.
 bool collects_tonight(bool is_tight, bool in_registry, bool is_due);
 
-// So little is free that the index may not be written: caches go first, as their removal writes nothing.
+// So little is free that writing the index may fail. Caches go first, because removing them writes nothing.
 bool is_nearly_full(std::uintmax_t available);  // bytes
 
 // What has one kind and one reason.

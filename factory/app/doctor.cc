@@ -76,7 +76,7 @@ bool can_have_own_processes(const DoctorSubject& subject) {
   return subject.runner.find_program(command.argv.front()) && subject.runner.run(command).ok();
 }
 
-// A user of Apptainer cannot go without: buildah and podman know more ways.
+// Only Apptainer needs this from a user without root: buildah and podman have other ways.
 void add_namespaces(const DoctorSubject& subject, DoctorReport& report) {
   const bool alone = can_have_own_processes(subject);
   const bool needed = subject.user != 0 && subject.site.engine == "apptainer";
@@ -86,7 +86,7 @@ void add_namespaces(const DoctorSubject& subject, DoctorReport& report) {
   report.missing |= needed && !alone;
 }
 
-// How limits.memory of the site file is held here, and the peak of each step measured.
+// How this machine enforces limits.memory of the site file and measures the peak of each step.
 void add_memory(const Site& site, DoctorReport& report) {
   const auto place = find_cgroup_path();
   const std::uint64_t limit = site.step_limits.memory;
@@ -98,7 +98,7 @@ void add_memory(const Site& site, DoctorReport& report) {
                    memory_text(usable_memory()))});
 }
 
-// Root, or a user with ids of its own for the files of images; without them only what is all root's is built.
+// Files of images belong to many users. A user without root needs subordinate ids for them.
 void add_user(const DoctorSubject& subject, DoctorReport& report) {
   const std::string user = own_user(subject.environment);
   const std::string subuid = subject.files.read("/etc/subuid").value_or("");
@@ -131,7 +131,7 @@ void add_engines(const DoctorSubject& subject, DoctorReport& report) {
   }
 }
 
-// Docker's program alone runs nothing: a daemon is to answer, and kiln to be able to read what it keeps.
+// Docker's program needs a daemon, and kiln must be able to read the daemon's storage.
 void add_docker_daemon(const DoctorSubject& subject, DoctorReport& report) {
   // Debian's 20.10.24 fails without a daemon, in words about its template.
   const auto output = subject.output_of({"docker", "info", "--format", "{{.ServerVersion}} {{.Driver}}"});
@@ -146,7 +146,7 @@ void add_docker_daemon(const DoctorSubject& subject, DoctorReport& report) {
   report.missing |= !good;
 }
 
-// Processors of other machines for which images can be built and tested here.
+// Emulators, with which images for other processors are built and tested here.
 void add_emulators(const DoctorSubject& subject, DoctorReport& report) {
   std::string found;
   for (const char* architecture : {"amd64", "arm64", "ppc64le", "riscv64", "s390x"}) {

@@ -1,4 +1,4 @@
-// What a machine has of what kiln needs, a row for each thing: `kiln doctor`.
+// Examines what kiln needs and whether this machine has it, for `kiln doctor`: a row for each thing.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// What is asked, and as whom.
+// The machine and the user that are examined.
 struct DoctorSubject {
   const Site& site;
   const FileSystem& files;
@@ -45,12 +45,12 @@ DoctorReport examine(const DoctorSubject& subject, const std::string& held);
 // site's launcher is Slurm.
 DoctorReport examine_slurm(const DoctorSubject& subject);
 
-// The lock that another machine holds at `file`: missing when the file is not there, or no process seems to
-// hold it.
+// The lock that another machine holds at `file`. It is rated MISSING if there is no such file, or if this
+// machine sees no process that holds it.
 DoctorReport examine_lock(const std::string& file);
 
-// The first number of a program's words that has a point ("ip utility, iproute2-6.1.0"), else the first at
-// all; "?" for words without a number.
+// The first number with a point in the output of a program ("ip utility, iproute2-6.1.0"), else its first
+// number; "?" if it has none.
 std::string version_in(const std::string& output);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What people name in the index, and what has the same bits. Pure.
+// Finds images of the index by the names that people use, and images with the same bits. Pure.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ const IndexEntry& find_named(const std::vector<IndexEntry>& entries, const std::
 std::vector<std::string> codes_of(const std::vector<IndexEntry>& entries, const ImageRecord& found,
                                   const std::string& asked);
 
-// The images that have the bits of `named`: who gets them under another name gets the same.
+// The images that have the bits of `named`: pulling any of them gives the same bits.
 struct SameBits {
   std::vector<Digest> identities;
   std::string names;  // "hello:2.10, hello:2.10-fast (its code)"

@@ -128,7 +128,7 @@ class Night {
     for (const std::string& one : damaged) report_.remarks.push_back("a report that cannot be read: " + one);
   }
 
-  // Before all that needs room.
+  // Runs before every part that needs room.
   void make_room() {
     report_.remarks.push_back("the disk is full: the night has given up the room that it keeps" +
                               std::string(setup_.collect ? ", and collects garbage first" : ""));
@@ -164,8 +164,8 @@ class Night {
     }
   }
 
-  // Makes a damaged or lost index again from its sidecars, and then builds as usual. All of it is proven:
-  // a night that has nothing to publish reads no more of it.
+  // Makes a damaged or lost index again from its sidecars, and then builds as usual. Proves all of it,
+  // because a night that has nothing to publish reads no more of it.
   std::optional<Index> open_index() {
     try {
       auto index = parts_.open_index(Index::Mode::read);
@@ -219,7 +219,7 @@ class Night {
         index->current()));
   }
 
-  // What lies in the registry already, in a night that publishes nothing.
+  // Looks after what the registry has already, in a night that publishes nothing.
   void follow() {
     if (setup_.registry.empty() || !parts_.open_index(Index::Mode::read)) return;
     parts_.need_lease();
@@ -243,7 +243,7 @@ class Night {
     return true;
   }
 
-  // Publishes once more afterwards: the words on the gains go with the images.
+  // Publishes again afterwards, because the published images state their gains.
   void measure() {
     parts_.need_lease();
     static const std::vector<NightImage> kNone;
@@ -259,7 +259,7 @@ class Night {
         setup_.registry);
   }
 
-  // What fell back makes the night red.
+  // An image that fell back makes the night red.
   void look_at_gains() {
     if (const auto index = parts_.open_index(Index::Mode::read))
       set_gains(report_.images, index->measured_entries());

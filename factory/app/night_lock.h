@@ -21,8 +21,8 @@ struct NightLockPlace {
   FileSystem& files;
 };
 
-// What a checkout has counts only until a night has moved it: the state folder keeps what the last night made
-// of exactly that file, because a checkout may be fresh every night.
+// A checkout may be fresh every night. The state folder therefore keeps what the last night made of the
+// checkout's file, and a night goes on from that for as long as the checkout has exactly this file.
 class NightLock {
  public:
   // Throws Error(input) for a file that is no lockfile. `warn`: gets a line if the copy of the state folder

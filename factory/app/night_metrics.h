@@ -4,7 +4,7 @@
 //   <state>/kiln.prom                   those of all matrices, for node-exporter's textfile collector and for
 //                                       /metrics of kiln serve
 //
-// A night writes both as it begins and as it ends. A night that was killed has begun after it ended.
+// A night writes both as it begins and as it ends. A killed night has a start that is later than its end.
 #pragma once
 
 #include <string>

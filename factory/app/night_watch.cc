@@ -34,7 +34,7 @@ std::string text_of_begun(const NightWatch& watch, const NightSettings& settings
 
 }  // namespace
 
-// Both are as this_process() says it; only the time at which it was asked differs.
+// Both texts come from this_process(), at two different times.
 bool is_running(const NightWatch& watch, const NightSettings& settings) {
   if (!watch.begun || !watch.holder || watch.holder->silence > settings.lease) return false;
   const std::string process = watch.begun->by.substr(0, watch.begun->by.find(" since "));

@@ -18,7 +18,7 @@ std::string text_of(const TuningTrial& trial);  // "12.3 ms/step (41 s)", "faile
 // The trials that ended well, the fastest first.
 std::vector<const TuningTrial*> by_cost(const TuningJournal& journal);
 
-// Who tuned what. `manifest`: of the image. `taken`: RFC 3339.
+// What a record says of its origin. `manifest`: of the image. `taken`: RFC 3339.
 struct TuningOrigin {
   Digest manifest;
   std::string kiln, taken;

@@ -39,7 +39,7 @@ class UpstreamAsker {
   }
 
  private:
-  // An index that does not answer is not waited for again with each package.
+  // After an index has not answered, kiln does not wait for it again with each package.
   PackageReleases package(const std::string& name) {
     if (silent_) throw Error(*silent_);
     try {

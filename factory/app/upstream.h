@@ -1,5 +1,5 @@
-// Newer versions of what a plan is made of, asked of package indexes and repositories. What is outside is
-// asked for through UpstreamSources.
+// Asks package indexes and repositories for newer versions of the components of a plan. UpstreamSources makes
+// the requests.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// An upstream that could not be asked, or said things that are no versions.
+// An upstream that did not answer, or that answered with something other than versions.
 struct UpstreamProblem {
   std::string component;  // "framework/pytorch"
   Error why;
