@@ -155,7 +155,7 @@ void describe(Fields& fields, PastNight& past) {
 }
 
 Json to_json(const NightReport& report) {
-  Json json = written(report);
+  Json json = fields_of(report);
   json["format"] = 1;
   if (report.steps_run + report.steps_fetched > 0)
     json["steps"] = {{"run", report.steps_run}, {"fetched", report.steps_fetched}};
@@ -175,7 +175,7 @@ NightReport night_from_json(const JsonNode& node) {
 }
 
 Json to_json(const PastNight& past) {
-  Json json = written(past);
+  Json json = fields_of(past);
   json["format"] = 1;
   return json;
 }

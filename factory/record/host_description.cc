@@ -11,13 +11,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/json_put.h"
+#include "factory/base/json_fields.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
 #include "factory/cpu/microarchitecture.h"
 #include "factory/record/gpu_code.h"
 #include "factory/record/host_needs.h"
-#include "factory/record/record_fields.h"
 
 namespace kiln {
 namespace {
@@ -102,43 +101,29 @@ std::string_view unit_of_host_rate(std::string_view name) {
   return name.ends_with("gemm") ? "GFLOP/s" : "GB/s";
 }
 
-Json to_json(const HostDescription& host) {
-  Json json = Json::object();
-  put(json, "cpu", host.cpu);
-  put(json, "vendor", host.vendor);
-  put(json, "model", host.model);
-  if (host.cores != 0) json["cores"] = host.cores;
-  if (host.memory_bytes != 0) json["memory_bytes"] = host.memory_bytes;
-  put(json, "features", host.features);
-  put(json, "accelerators", host.accelerators);
-  put(json, "driver", host.driver);
-  put(json, "kernel", host.kernel);
-  put(json, "glibc", host.glibc);
-  put(json, "mpi", host.mpi);
-  put(json, "transparent_hugepages", host.transparent_hugepages);
-  if (!host.rates.empty()) json["rates"] = host.rates;
-  return json;
+template <typename Fields>
+void describe(Fields& fields, HostDescription& host) {
+  fields.refuse_others(host);
+  fields.may("cpu", host.cpu);
+  fields.may("vendor", host.vendor);
+  fields.may("model", host.model);
+  fields.may("cores", host.cores);
+  fields.may("memory_bytes", host.memory_bytes);
+  fields.may("features", host.features);
+  fields.may("accelerators", host.accelerators);
+  fields.may("driver", host.driver);
+  fields.may("kernel", host.kernel);
+  fields.may("glibc", host.glibc);
+  fields.may("mpi", host.mpi);
+  fields.may("transparent_hugepages", host.transparent_hugepages);
+  fields.may("rates", host.rates);
 }
 
+Json to_json(const HostDescription& host) { return fields_of(host); }
+
 HostDescription host_from_json(const JsonNode& node) {
-  node.allow_only({"cpu", "vendor", "model", "cores", "memory_bytes", "features", "accelerators", "driver",
-                   "kernel", "glibc", "mpi", "transparent_hugepages", "rates"});
-  HostDescription host;
-  host.cpu = text_at(node, "cpu");
-  host.vendor = text_at(node, "vendor");
-  host.model = text_at(node, "model");
-  host.cores = small_count_at(node, "cores");
-  host.memory_bytes = count_at(node, "memory_bytes");
-  host.features = strings_at(node, "features");
+  auto host = read_as<HostDescription>(node);
   std::sort(host.features.begin(), host.features.end());
-  host.accelerators = strings_at(node, "accelerators");
-  host.driver = text_at(node, "driver");
-  host.kernel = text_at(node, "kernel");
-  host.glibc = text_at(node, "glibc");
-  host.mpi = text_at(node, "mpi");
-  host.transparent_hugepages = text_at(node, "transparent_hugepages");
-  if (auto rates = node.find("rates"))
-    for (const auto& [name, rate] : rates->members()) host.rates[name] = rate.number();
   return host;
 }
 

@@ -7,8 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "factory/base/json.h"
-#include "factory/base/json_put.h"
+#include "factory/base/json_fields.h"
 #include "factory/record/record_fields.h"
 
 namespace kiln {
@@ -47,14 +46,6 @@ const std::vector<std::string>& mpi_names() {
   return names;
 }
 
-namespace {
-
-std::string mpi_text(const MpiLibrary& mpi) {
-  return mpi.version.text().empty() ? mpi.name : mpi.name + "@" + mpi.version.text();
-}
-
-}  // namespace
-
 bool HostNeeds::empty() const {
   return driver.text().empty() && cuda.text().empty() && kernel.text().empty() && glibc.text().empty() &&
          mpi.name.empty() && vendor.empty() && transparent_hugepages.empty();
@@ -69,36 +60,32 @@ Version kernel_floor(const Version& glibc, const std::string& architecture) {
   return {};
 }
 
-Json to_json(const HostNeeds& needs) {
-  Json json = Json::object();
-  put(json, "driver", needs.driver.text());
-  put(json, "cuda", needs.cuda.text());
-  put(json, "kernel", needs.kernel.text());
-  put(json, "glibc", needs.glibc.text());
-  put(json, "mpi", mpi_text(needs.mpi));
-  put(json, "vendor", needs.vendor);
-  put(json, "transparent_hugepages", needs.transparent_hugepages);
-  return json;
+static Json to_json(const MpiLibrary& mpi) {
+  return mpi.version.text().empty() ? mpi.name : mpi.name + "@" + mpi.version.text();
 }
 
-HostNeeds host_needs_from_json(const JsonNode& node) {
-  node.allow_only({"driver", "cuda", "kernel", "glibc", "mpi", "vendor", "transparent_hugepages"});
-  HostNeeds needs;
-  needs.driver = version_at(node, "driver");
-  needs.cuda = version_at(node, "cuda");
-  needs.kernel = version_at(node, "kernel");
-  needs.glibc = version_at(node, "glibc");
-  if (auto mpi = node.find("mpi")) {
-    try {
-      needs.mpi = mpi_library(mpi->line_of_text());
-    } catch (const Error& error) {
-      mpi->fail(error.message(), error.hint());
-    }
+static MpiLibrary mpi_in(const JsonNode& node) {
+  try {
+    return mpi_library(node.line_of_text());
+  } catch (const Error& error) {
+    node.fail(error.message(), error.hint());
   }
-  needs.vendor = text_at(node, "vendor");
-  needs.transparent_hugepages = text_at(node, "transparent_hugepages");
-  return needs;
 }
+
+template <typename Fields>
+void describe(Fields& fields, HostNeeds& needs) {
+  fields.refuse_others(needs);
+  fields.may("driver", needs.driver, version_in);
+  fields.may("cuda", needs.cuda, version_in);
+  fields.may("kernel", needs.kernel, version_in);
+  fields.may("glibc", needs.glibc, version_in);
+  fields.when(!needs.mpi.name.empty(), "mpi", needs.mpi, mpi_in);
+  fields.may("vendor", needs.vendor);
+  fields.may("transparent_hugepages", needs.transparent_hugepages);
+}
+
+Json to_json(const HostNeeds& needs) { return fields_of(needs); }
+HostNeeds host_needs_from_json(const JsonNode& node) { return read_as<HostNeeds>(node); }
 
 std::map<std::string_view, std::string_view> embedded_cuda_drivers();
 

@@ -4,6 +4,22 @@
 
 namespace kiln {
 
+Digest digest_in(const JsonNode& node) {
+  try {
+    return Digest::parse(node.string());
+  } catch (const Error& error) {
+    node.fail(error.message());
+  }
+}
+
+Version version_in(const JsonNode& node) {
+  try {
+    return Version(node.string());
+  } catch (const Error& error) {
+    node.fail(error.message());
+  }
+}
+
 std::string text_at(const JsonNode& node, std::string_view key) {
   auto found = node.find(key);
   return found ? found->string() : "";
@@ -11,22 +27,7 @@ std::string text_at(const JsonNode& node, std::string_view key) {
 
 Digest digest_at(const JsonNode& node, std::string_view key) {
   auto found = node.find(key);
-  if (!found) return {};
-  try {
-    return Digest::parse(found->string());
-  } catch (const Error& error) {
-    found->fail(error.message());
-  }
-}
-
-Version version_at(const JsonNode& node, std::string_view key) {
-  auto found = node.find(key);
-  if (!found) return {};
-  try {
-    return Version(found->string());
-  } catch (const Error& error) {
-    found->fail(error.message());
-  }
+  return found ? digest_in(*found) : Digest();
 }
 
 bool flag_at(const JsonNode& node, std::string_view key) {

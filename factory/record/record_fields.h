@@ -1,5 +1,5 @@
-// Members of documents that kiln wrote, each of which may be absent: then it is empty, 0 or false. Throw
-// Error(input) with the place of what is of another kind.
+// Members of documents that kiln wrote. A member that is absent is empty, 0 or false. Each function throws
+// Error(input) with the place of a member of another kind.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,11 @@
 
 namespace kiln {
 
+Digest digest_in(const JsonNode& node);
+Version version_in(const JsonNode& node);
+
 std::string text_at(const JsonNode& node, std::string_view key);
 Digest digest_at(const JsonNode& node, std::string_view key);
-Version version_at(const JsonNode& node, std::string_view key);
 bool flag_at(const JsonNode& node, std::string_view key);
 std::vector<std::string> strings_at(const JsonNode& node, std::string_view key);
 std::map<std::string, std::string> map_at(const JsonNode& node, std::string_view key);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "factory/record/record_fields.h"
+#include "factory/base/json_fields.h"
 
 namespace kiln {
 namespace {
@@ -13,12 +13,6 @@ namespace {
 std::vector<std::string> sorted(std::vector<std::string> words) {
   std::sort(words.begin(), words.end());
   return words;
-}
-
-TestRun test_run_from_json(const JsonNode& node) {
-  node.allow_only({"host", "cpu", "accelerators", "kernel", "at", "emulator"});
-  return {text_at(node, "host"),   text_at(node, "cpu"), strings_at(node, "accelerators"),
-          text_at(node, "kernel"), text_at(node, "at"),  text_at(node, "emulator")};
 }
 
 }  // namespace
@@ -85,31 +79,31 @@ std::string tested_where(const TestsRecord& tests) {
   return text;
 }
 
-Json to_json(const TestRun& run) {
-  Json json = Json::object();
-  for (const auto& [key, text] : {std::pair("host", &run.host),
-                                  {"cpu", &run.cpu},
-                                  {"kernel", &run.kernel},
-                                  {"at", &run.at},
-                                  {"emulator", &run.emulator}})
-    if (!text->empty()) json[key] = *text;
-  if (!run.accelerators.empty()) json["accelerators"] = run.accelerators;
-  return json;
+template <typename Fields>
+void describe(Fields& fields, TestRun& run) {
+  fields.refuse_others(run);
+  fields.may("host", run.host);
+  fields.may("cpu", run.cpu);
+  fields.may("accelerators", run.accelerators);
+  fields.may("kernel", run.kernel);
+  fields.may("at", run.at);
+  fields.may("emulator", run.emulator);
 }
 
-Json to_json(const TestsRecord& tests) {
-  Json json{{"passed", tests.passed}};
-  if (!tests.not_run.empty()) json["not_run"] = tests.not_run;
-  for (const auto& [test, run] : tests.ran) json["ran"][test] = to_json(run);
-  return json;
+template <typename Fields>
+void describe(Fields& fields, TestsRecord& tests) {
+  fields.refuse_others(tests);
+  fields.when(true, "passed", tests.passed);
+  fields.may("not_run", tests.not_run);
+  fields.may("ran", tests.ran);
 }
+
+Json to_json(const TestRun& run) { return fields_of(run); }
+Json to_json(const TestsRecord& tests) { return fields_of(tests); }
 
 TestsRecord tests_record_from_json(const JsonNode& node) {
-  node.allow_only({"passed", "not_run", "ran"});
-  TestsRecord tests{strings_at(node, "passed"), map_at(node, "not_run")};
+  auto tests = read_as<TestsRecord>(node);
   std::sort(tests.passed.begin(), tests.passed.end());
-  if (auto ran = node.find("ran"))
-    for (const auto& [test, run] : ran->members()) tests.ran.emplace(test, test_run_from_json(run));
   return tests;
 }
 

@@ -30,7 +30,7 @@ StepTerms terms_of(const Site& site) {
   return terms;
 }
 
-Json to_json(const StepTerms& terms) { return written(terms); }
+Json to_json(const StepTerms& terms) { return fields_of(terms); }
 
 StepTerms read_step_terms(const FileSystem& files, const fs::path& file) {
   StepTerms terms;

@@ -21,6 +21,13 @@ struct Twig {
   ExitCode end = ExitCode::ok;
 };
 
+struct Bough {
+  std::string name;
+  std::optional<Leaf> leaf;
+  fs::path place;
+  int rings = 0;
+};
+
 static std::string_view name_of(LeafShade shade) { return shade == LeafShade::red ? "red" : "blue"; }
 static bool read_name(std::string_view name, LeafShade& shade) {
   shade = name == "red" ? LeafShade::red : LeafShade::blue;
@@ -42,6 +49,16 @@ void describe(Fields& fields, Twig& twig) {
   fields.may("last", twig.last);
   fields.date("cut", twig.cut);
   fields.must("end", twig.end);
+}
+
+template <typename Fields>
+void describe(Fields& fields, Bough& bough) {
+  fields.refuse_others(bough);
+  fields.must("name", bough.name, &JsonNode::name);
+  fields.may("leaf", bough.leaf);
+  fields.may("place", bough.place);
+  fields.when(bough.rings > 1, "rings", bough.rings,
+              [](const JsonNode& node) { return static_cast<int>(node.integer(1, 9)); });
 }
 
 namespace {
@@ -84,6 +101,39 @@ TEST(JsonFields, WhatIsMissingOrOfAnotherKindIsRefused) {
   EXPECT_EQ(error_in(R"({"name": "", "end": 0, "last": {"shade": "green"}})"), "unknown value 'green'");
   EXPECT_EQ(error_in(R"({"name": "", "end": 0, "cut": "today"})"),
             "expected a date such as 2026-11-23T02:00:00Z, found 'today'");
+}
+
+Error error_of_bough(const std::string& text) {
+  try {
+    read_as<Bough>(JsonDocument::parse(text, "bough.json").root());
+  } catch (const Error& error) {
+    return error;
+  }
+  return {ExitCode::ok, ""};
+}
+
+TEST(JsonFields, MayBeOptionalOrAPath) {
+  const std::string text = R"({"leaf":{"size":3},"name":"oak","place":"a/b","rings":2})";
+  const auto bough = read_as<Bough>(JsonDocument::parse(text, "bough.json").root());
+  ASSERT_TRUE(bough.leaf);
+  EXPECT_EQ(bough.leaf->size, 3);
+  EXPECT_EQ(bough.place, "a/b");
+  EXPECT_EQ(fields_of(bough).dump(), text);
+  EXPECT_EQ(fields_of(Bough{"oak", {}, {}, 1}).dump(), R"({"name":"oak"})");
+}
+
+TEST(JsonFields, AreCheckedByTheirFunctions) {
+  EXPECT_NE(error_of_bough(R"({"name": "two words"})").message(), "");
+  EXPECT_EQ(error_of_bough(R"({"name": "oak", "rings": 10})").where().pointer, "/rings");
+  EXPECT_EQ(error_of_bough(R"({"name": "oak", "rings": 9})").message(), "");
+}
+
+TEST(JsonFields, OfOtherNamesAreRefusedWhereTheTypeSaysSo) {
+  const Error error = error_of_bough(R"({"nam": "oak"})");
+  EXPECT_EQ(error.message(), "unknown key 'nam'") << "and not that the name is missing";
+  EXPECT_NE(error.hint().find("name"), std::string::npos) << error.hint();
+  EXPECT_EQ(error_of_bough(R"({"name": "oak", "height": 3})").hint(), "known keys: name, leaf, place, rings");
+  EXPECT_EQ(error_in(R"({"name": "", "end": 0, "height": 3})"), "") << "another type lets them be";
 }
 
 }  // namespace
