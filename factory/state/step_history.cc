@@ -8,8 +8,7 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/enum_names.h"
-#include "factory/base/json.h"
-#include "factory/base/json_put.h"
+#include "factory/base/json_fields.h"
 #include "factory/base/read_whole.h"
 
 namespace kiln {
@@ -28,48 +27,51 @@ constexpr auto kSources = enum_names<MemorySource>({{MemorySource::none, "none"}
                                                     {MemorySource::cgroup1, "cgroup v1"},
                                                     {MemorySource::cgroup2, "cgroup v2"}});
 
-std::uint64_t bytes_at(const JsonNode& node, std::string_view key) {
-  auto found = node.find(std::string(key));
-  return found ? static_cast<std::uint64_t>(found->integer(0, static_cast<std::int64_t>(kMostMemory))) : 0;
-}
-
-std::string text_at(const JsonNode& node, const std::string& key) {
-  auto found = node.find(key);
-  return found ? found->string() : "";
-}
-
 template <typename Names>
-auto word_at(const JsonNode& node, const Names& names) {
-  auto found = names.find(node.string());
-  if (!found) node.fail("an unknown word");
-  return *found;
+auto word_of(const Names& names) {
+  return [&names](const JsonNode& node) {
+    const auto found = names.find(node.string());
+    if (!found) node.fail("an unknown word");
+    return *found;
+  };
 }
 
-PastRun parse(const JsonNode& node) {
-  PastRun run;
-  run.key = node.at("key").string();
-  run.kind = node.at("kind").string();
-  run.component = node.at("component").string();
-  run.version = text_at(node, "version");
-  run.method = text_at(node, "method");
-  run.host = text_at(node, "host");
-  run.time = node.at("time").integer(0, std::numeric_limits<std::int64_t>::max());
-  run.end = word_at(node.at("end"), kEnds);
-  run.seconds = node.at("seconds").number();
-  if (!(run.seconds >= 0)) node.fail("a time before the start");
-  if (auto processors = node.find("processor_seconds")) run.processor_seconds = processors->number();
-  if (!(run.processor_seconds >= 0)) node.fail("a time before the start");
-  if (auto memory = node.find("memory")) {
-    run.memory.source = word_at(memory->at("by"), kSources);
-    run.memory.peak = bytes_at(*memory, "peak");
-    run.memory.with_files = bytes_at(*memory, "with_files");
-  }
-  return run;
+std::uint64_t bytes_in(const JsonNode& node) {
+  return static_cast<std::uint64_t>(node.integer(0, static_cast<std::int64_t>(kMostMemory)));
+}
+
+double seconds_in(const JsonNode& node) {
+  const double seconds = node.number();
+  if (!(seconds >= 0)) node.fail("a time before the start");
+  return seconds;
 }
 
 }  // namespace
 
 std::string_view name_of(PastRun::End end) { return kEnds.of(end); }
+static std::string_view name_of(MemorySource source) { return kSources.of(source); }
+
+template <typename Fields>
+void describe(Fields& fields, MemoryUse& memory) {
+  fields.must("by", memory.source, word_of(kSources));
+  fields.when(true, "peak", memory.peak, bytes_in);
+  fields.may("with_files", memory.with_files, bytes_in);
+}
+
+template <typename Fields>
+void describe(Fields& fields, PastRun& run) {
+  fields.must("key", run.key);
+  fields.must("kind", run.kind);
+  fields.must("component", run.component);
+  fields.may("version", run.version);
+  fields.may("method", run.method);
+  fields.may("host", run.host);
+  fields.must("time", run.time);
+  fields.must("end", run.end, word_of(kEnds));
+  fields.must("seconds", run.seconds, seconds_in);
+  fields.when(run.processor_seconds > 0, "processor_seconds", run.processor_seconds, seconds_in);
+  fields.when(run.memory.source != MemorySource::none, "memory", run.memory);
+}
 
 PastRun past_run_of(const Step& step) {
   PastRun run;
@@ -82,17 +84,7 @@ PastRun past_run_of(const Step& step) {
 }
 
 std::string history_line(const PastRun& run) {
-  Json json{{"key", run.key},   {"kind", run.kind},         {"component", run.component},
-            {"time", run.time}, {"end", kEnds.of(run.end)}, {"seconds", run.seconds}};
-  if (run.processor_seconds > 0) json["processor_seconds"] = run.processor_seconds;
-  put(json, "version", run.version);
-  put(json, "method", run.method);
-  put(json, "host", run.host);
-  if (run.memory.source != MemorySource::none) {
-    Json& memory = json["memory"] = {{"peak", run.memory.peak}, {"by", kSources.of(run.memory.source)}};
-    if (run.memory.with_files > 0) memory["with_files"] = run.memory.with_files;
-  }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return fields_of(run).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::vector<PastRun> parse_history(std::string_view lines, std::string_view component) {
@@ -105,7 +97,7 @@ std::vector<PastRun> parse_history(std::string_view lines, std::string_view comp
     lines.remove_prefix(std::min(end + 1, lines.size()));
     if (!component.empty() && line.find(mark) == std::string_view::npos) continue;
     try {
-      PastRun run = parse(JsonDocument::parse(line, "history.jsonl").root());
+      auto run = read_as<PastRun>(JsonDocument::parse(line, "history.jsonl").root());
       if (component.empty() || run.component == component) runs.push_back(std::move(run));
     } catch (const Error&) {  // cut by a full disk, or damaged: a run less
     }
