@@ -16,8 +16,7 @@ std::string digest_reference(const ImageRecord& image) {
 
 std::string sif_reference(const ImageRecord& image, const ReferencePaths& paths) {
   const Attachment* sif = image.attachment("sif");
-  const bool is_here =
-      sif != nullptr && fs::exists(BlobStore::reading(paths.state / "store").path(sif->blob.digest));
+  const bool is_here = sif != nullptr && fs::exists(stored_sif(image, paths));
   if (!is_here && !image.registry_sif().empty()) return image.registry_sif();
   const fs::path file =
       paths.sif_folder.empty() ? sif_path(paths.state, image) : paths.sif_folder / image.sif_name();
@@ -26,6 +25,10 @@ std::string sif_reference(const ImageRecord& image, const ReferencePaths& paths)
 }
 
 }  // namespace
+
+std::string stored_sif(const ImageRecord& image, const ReferencePaths& paths) {
+  return BlobStore::reading(paths.state / "store").path(image.attachment("sif")->blob.digest).string();
+}
 
 bool is_reference_format(std::string_view word) {
   return word == "tag" || word == "digest" || word == "oci" || word == "sif";

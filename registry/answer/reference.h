@@ -23,4 +23,8 @@ bool is_reference_format(std::string_view word);
 // registry.
 std::string reference_of(const ImageRecord& image, const std::string& format, const ReferencePaths& paths);
 
+// The path of its SIF in the store, under its digest: no later publication puts another there. REQUIRES: it
+// has one.
+std::string stored_sif(const ImageRecord& image, const ReferencePaths& paths);
+
 }  // namespace kiln

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
-#include "factory/oci/blob_store.h"
 #include "registry/deploy/container_runtime.h"
 #include "registry/select/dsl.h"
 
@@ -58,9 +57,8 @@ void derive_upon(const JobRequest& job, const DeriveImage& derive, ChooserReply&
 
 // The tag of an application is moved by its next job, while this one may wait in the queue.
 void name_by_digest(const ImageRecord& image, const ReferencePaths& paths, DeployedImage& deployed) {
-  const Attachment* sif = image.attachment("sif");
-  if (sif != nullptr && !deployed.sif.empty())
-    deployed.sif = BlobStore::reading(paths.state / "store").path(sif->blob.digest).string();
+  // $SINGULARITY_DIR is what the nodes see, and perhaps they do not see the store.
+  if (!deployed.sif.empty() && paths.sif_folder.empty()) deployed.sif = stored_sif(image, paths);
   if (!image.published.registry.empty()) deployed.reference = image.registry_digest();
 }
 
