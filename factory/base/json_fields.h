@@ -132,7 +132,8 @@ class FieldReader {
 
 template <typename Value>
 Json written(const Value& value) {
-  if constexpr (std::is_same_v<Value, Json>) {
+  if constexpr (std::is_arithmetic_v<Value> || std::is_same_v<Value, std::string> ||
+                std::is_same_v<Value, Json>) {
     return value;
   } else if constexpr (requires {
                          { to_json(value) } -> std::same_as<Json>;
@@ -154,12 +155,10 @@ Json written(const Value& value) {
     Json object = Json::object();
     for (const auto& [key, one] : value) object[key] = written(one);
     return object;
-  } else if constexpr (requires { typename Value::value_type; } && !std::is_same_v<Value, std::string>) {
+  } else {
     Json array = Json::array();
     for (const auto& one : value) array.push_back(written(one));
     return array;
-  } else {
-    return value;
   }
 }
 
