@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kRemedy = "remove the file and import the table again";
+constexpr const char* kImportAgain = "remove the file and import the table again";
 
 fs::path folder_of(const StatePaths& state) { return state.root() / "bench" / "tables"; }
 
@@ -55,7 +55,7 @@ std::vector<ExternalTable> KeptTables::all() const {
       tables.push_back(table_of(*text, file.string()));
     } catch (const Error& error) {
       throw Error(ExitCode::store, error.where(), "a kept table is not what was written: " + error.message(),
-                  kRemedy);
+                  kImportAgain);
     }
   }
   std::ranges::sort(tables, {}, [](const ExternalTable& table) { return table.facts.series(); });
