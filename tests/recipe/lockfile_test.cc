@@ -133,8 +133,8 @@ const std::vector<Mistake> kLockMistakes = {
      "9:19: error: 'AMD 64' is no architecture (at /components/base~1ubuntu@18.04:hub/digests/AMD 64); OCI's "
      "words: amd64, arm64, ppc64le"},
     {"DigestsWithoutImage", R"("image": "docker.io/library/ubuntu:18.04",)", "", Schema::accepts,
-     "9:18: error: digests without an image (at /components/base~1ubuntu@18.04:hub/digests); of what are "
-     "these the digests?"},
+     "9:18: error: digests without an image (at /components/base~1ubuntu@18.04:hub/digests); name "
+     "the image that has these digests"},
     {"ArchiveOfTwoLines", "trixie 13.2 ", "trixie\\n13.2 ", Schema::refuses,
      "5:29: error: expected one line of text, found a control character (at "
      "/components/base~1debian@trixie:distro/archives/amd64); newlines and tabs are not allowed here"},
