@@ -74,7 +74,7 @@ equals "$(requests always-503 manifests/latest)" 2
 holds "$err" "error: cannot fetch docker://$host/always-503:latest: 503 Service Unavailable; tried 2 times in "
 pull 6 later
 equals "$(requests later manifests/latest)" 1
-holds "$err" 'asks to be left alone for 36000 s (Retry-After), longer than the 300 s that kiln waits; tried once in '
+holds "$err" 'asks kiln to wait 36000 s (Retry-After), longer than the 300 s that kiln waits; tried once in '
 
 # 3. A registry that says nothing, or no more, is not waited for; a byte a second is stopped by the whole limit.
 limits 60s 1s 1
