@@ -17,7 +17,7 @@ std::optional<std::string> input_text(const std::string& file, const Invocation&
   if (file.empty()) return std::nullopt;
   invocation.need_file(file);
   const SourceLocation where{file, 0, 0, ""};
-  const auto text = invocation.files.read(file, kMostText);
+  auto text = invocation.files.read(file, kMostText);
   if (!text) throw Error(ExitCode::input, where, "the file is missing");
   if (text->find_first_not_of(" \t\r\n") == std::string::npos)
     throw Error(ExitCode::input, where, "the file is empty");
