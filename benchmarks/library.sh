@@ -39,7 +39,7 @@ def measure(name, ask, rounds, batch):
     print(json.dumps({"series": name, "us": means}), flush=True)
 
 
-measure("reference", registry.reference, 9, IMAGES // 1000)  # fewer questions than one for each twenty images
+measure("reference", registry.reference, 4, IMAGES // 1000)  # by rows: one question for each twenty images of the application switches
 for _ in range(IMAGES // 20):
     registry.reference(document, host="zen4,nvidia:sm_90")
 measure("later", registry.reference, 11, 1000)  # of the snapshot in memory
