@@ -11,20 +11,14 @@
 namespace kiln {
 namespace {
 
-using ApptainerWords = std::vector<std::string>;
-
 // Real folders, which nobody mounts: the programs are the fake runner's.
 class Apptainer : public ::testing::Test {
  protected:
   Apptainer() { setup.environment = {{"PATH", "/bin"}, {"TMPDIR", folder / "tmp"}}; }
 
-  static bool says(const Command& command, const ApptainerWords& words) {
-    return std::search(command.argv.begin(), command.argv.end(), words.begin(), words.end()) !=
-           command.argv.end();
-  }
-  const Command& ran(const ApptainerWords& words) const {
+  const Command& ran(const testing::CommandWords& words) const {
     for (const Command& command : runner.commands)
-      if (says(command, words)) return command;
+      if (testing::has_words(command, words)) return command;
     ADD_FAILURE() << "no command with " << words.front();
     static const Command none;
     return none;
@@ -76,13 +70,15 @@ TEST_F(Apptainer, RunsUponATreeThatKeepsWhatIsTheMachinesOut) {
   const Command& command = ran({"exec", "--writable"});
   EXPECT_EQ(command.argv.front(), "apptainer");
   for (const char* word : {"--contain", "--no-home", "--cleanenv", "--ipc", "--uts"})
-    EXPECT_TRUE(says(command, {word})) << word;
-  EXPECT_TRUE(says(command, {"--no-mount", "tmp,sys,bind-paths"}));
-  EXPECT_TRUE(says(command, {"--mount", "type=bind,source=/proc/sys,destination=/proc/sys,ro"}));
-  EXPECT_TRUE(says(command, {"--mount", "type=bind,\"source=" + (folder / "a,b/\"\"f\"\"").string() +
-                                            "\",destination=/opt/file,ro"}));
-  EXPECT_TRUE(says(command, {tree().string(), "/bin/sh", "-c"}));
-  EXPECT_EQ(ApptainerWords(command.argv.end() - 3, command.argv.end()), run.argv);
+    EXPECT_TRUE(testing::has_words(command, {word})) << word;
+  EXPECT_TRUE(testing::has_words(command, {"--no-mount", "tmp,sys,bind-paths"}));
+  EXPECT_TRUE(
+      testing::has_words(command, {"--mount", "type=bind,source=/proc/sys,destination=/proc/sys,ro"}));
+  EXPECT_TRUE(
+      testing::has_words(command, {"--mount", "type=bind,\"source=" + (folder / "a,b/\"\"f\"\"").string() +
+                                                  "\",destination=/opt/file,ro"}));
+  EXPECT_TRUE(testing::has_words(command, {tree().string(), "/bin/sh", "-c"}));
+  EXPECT_EQ(testing::CommandWords(command.argv.end() - 3, command.argv.end()), run.argv);
   const std::string& start = *(command.argv.end() - 5);
   EXPECT_EQ(start.find("unset "), 0u) << start;
   EXPECT_NE(start.find("cd '/run/kiln/it'\\''s' && unset OLDPWD; echo >/run/kiln/begun; "),
@@ -95,7 +91,7 @@ TEST_F(Apptainer, RunsUponATreeThatKeepsWhatIsTheMachinesOut) {
 
 TEST_F(Apptainer, MountPointsAreThereBeforeItRuns) {
   runner.respond = [&](const Command& command) {
-    if (says(command, {"exec"})) {
+    if (testing::has_words(command, {"exec"})) {
       for (const char* path : {"proc", "dev", "run/kiln", "opt/built", "etc/hosts", "etc/resolv.conf"})
         EXPECT_TRUE(fs::exists(tree() / path)) << path;
     }
@@ -114,8 +110,8 @@ TEST_F(Apptainer, WithoutNetworkMeansAnEmptyNamespace) {
   ContainerRun run = request();
   run.network = false;
   engine.start(nullptr)->run(run);
-  EXPECT_TRUE(says(ran({"exec", "--writable"}),
-                   {"unshare", "--net", "--", "/bin/sh", "-c", "ip link set lo up && exec \"$@\""}));
+  EXPECT_TRUE(testing::has_words(ran({"exec", "--writable"}), {"unshare", "--net", "--", "/bin/sh", "-c",
+                                                               "ip link set lo up && exec \"$@\""}));
 }
 
 TEST_F(Apptainer, WhatItSaysBeforeTheScriptIsItsOwn) {
@@ -125,7 +121,7 @@ TEST_F(Apptainer, WhatItSaysBeforeTheScriptIsItsOwn) {
   EXPECT_EQ(error_of([&] { container->run(request()); }).message(),
             "apptainer says that the script is done, and has not started it");
   runner.respond = [](const Command& command) {
-    const bool is_run = says(command, {"exec"});
+    const bool is_run = testing::has_words(command, {"exec"});
     return CommandResult{CommandEnd::exited, is_run ? 255 : 0, "", is_run ? "x\nFATAL: no image\n" : "", 0};
   };
   const Error error = error_of([&] { container->run(request()); });
@@ -154,7 +150,7 @@ TEST_F(Apptainer, LaysTheLayersOfTheParentBelowTheTopmostFirst) {
   EXPECT_EQ(changed.folder.filename(), "upper");
   ASSERT_EQ(changed.below.size(), 3u);
   EXPECT_EQ(changed.below.front(), folder / ("engine/layers/" + b24 + "-0"));
-  EXPECT_TRUE(says(runner.commands.back(), {"umount"}));
+  EXPECT_TRUE(testing::has_words(runner.commands.back(), {"umount"}));
   EXPECT_EQ(fs::status(changed.folder).permissions(), fs::perms(0555)) << "as containers/storage has it";
 }
 
@@ -190,7 +186,7 @@ TEST_F(Apptainer, ADamagedLayerLeavesNothing) {
 TEST_F(Apptainer, AKernelThatKnowsNoVolatileOverlayIsAskedForAPlainOne) {
   bool knows_any = true;
   runner.respond = [&](const Command& command) {
-    const bool is_mount = says(command, {"mount", "-t"});
+    const bool is_mount = testing::has_words(command, {"mount", "-t"});
     const bool good = !is_mount || (knows_any && !command.argv.at(5).ends_with(",volatile"));
     return CommandResult{CommandEnd::exited, good ? 0 : 32, "", good ? "" : "mount: /x: bad option\n", 0};
   };
@@ -204,7 +200,7 @@ TEST_F(Apptainer, AKernelThatKnowsNoVolatileOverlayIsAskedForAPlainOne) {
 
 TEST_F(Apptainer, WhatCannotBeUnmountedIsNotTrusted) {
   runner.respond = [](const Command& command) {
-    const bool good = !says(command, {"umount"});
+    const bool good = !testing::has_words(command, {"umount"});
     return CommandResult{CommandEnd::exited, good ? 0 : 32, "", good ? "" : "busy\n", 0};
   };
   {

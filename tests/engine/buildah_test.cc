@@ -5,64 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/engine/container_files.h"
-#include "factory/engine/storage_trees.h"
 #include "factory/oci/layout.h"
-#include "support/fake_effects.h"
-#include "support/temporary_folder.h"
+#include "support/buildah_fixture.h"
 
-namespace kiln {
+namespace kiln::testing {
 namespace {
-
-using Words = std::vector<std::string>;
-
-bool has_words(const Command& command, const Words& words) {
-  return std::search(command.argv.begin(), command.argv.end(), words.begin(), words.end()) !=
-         command.argv.end();
-}
-
-// A real folder and store; the engine's programs are the fake runner's.
-class Buildah : public ::testing::Test {
- protected:
-  Buildah() {
-    runner.respond = [this](const Command& command) { return answer(command); };
-    setup.environment = {{"PATH", "/bin"}, {"TMPDIR", folder / "tmp"}};
-  }
-
-  CommandResult answer(const Command& command) {
-    for (const auto& [words, result] : answers)
-      if (has_words(command, words)) return result;
-    return {};
-  }
-  static CommandResult fails(const std::string& tail) { return {CommandEnd::exited, 125, "", tail, 0}; }
-
-  const Command& ran(const Words& words) const {
-    for (const Command& command : runner.commands)
-      if (has_words(command, words)) return command;
-    ADD_FAILURE() << "no command with " << words.front();
-    static const Command none;
-    return none;
-  }
-  std::size_t count(const Words& words) const {
-    return static_cast<std::size_t>(
-        std::count_if(runner.commands.begin(), runner.commands.end(),
-                      [&](const Command& command) { return has_words(command, words); }));
-  }
-
-  StepRecord parent() {
-    StepRecord record;
-    record.key = std::string(64, 'a');
-    record.chain.layers = {{BlobStore(folder / "store").put("layer", std::string(media_type::kLayerZstd)),
-                            Digest::of("tar"), "", ""}};
-    return record;
-  }
-
-  testing::TemporaryFolder folder;
-  testing::FakeCommandRunner runner;
-  RealFileSystem files;
-  testing::FakeClock clock;
-  std::vector<std::pair<Words, CommandResult>> answers;
-  EngineSetup setup{runner, files, folder / "engine", folder / "store", {}, clock};
-};
 
 TEST_F(Buildah, StartsFromAKeptStepWithoutAskingARegistry) {
   BuildahEngine engine(setup);
@@ -141,7 +88,7 @@ TEST_F(Buildah, RunsWithMountsAndASecretEnvironment) {
   EXPECT_TRUE(has_words(run, {"run", "--isolation", "chroot", "--network", "host", "--user", "0:0",
                               "--workingdir", "/run/kiln/framework-x"}));
   EXPECT_TRUE(has_words(run, {"--volume", "/host/files:/run/kiln/framework-x:ro"}));
-  EXPECT_EQ(Words(run.argv.end() - 3, run.argv.end()), request.argv);
+  EXPECT_EQ(CommandWords(run.argv.end() - 3, run.argv.end()), request.argv);
   EXPECT_EQ(run.limits.silence, request.limits.silence);
   EXPECT_TRUE(run.own_processes) << "it reaches no process of the machine, and none of its own stays";
   EXPECT_EQ(run.file_mask, 022u) << "whatever the umask of who builds";
@@ -319,72 +266,6 @@ TEST_F(Buildah, AContainerIsRemovedEvenWhenWeAreToldToStop) {
   EXPECT_FALSE(ran({"from"}).despite_interrupt);
 }
 
-// A container `c0de` upon `ba5e` in the store's files, which the kernel confirms.
-class BuildahBelieved : public Buildah {
- protected:
-  void SetUp() override {
-    if (files.exists("/sys/fs/selinux/enforce")) GTEST_SKIP() << "a mount wants SELinux's label here";
-    { EngineSession made(runner, files, folder / "engine", {}); }
-    fs::create_directories(overlay / "c0de/diff");
-    fs::create_directories(overlay / "ba5e/diff");
-    fs::create_directories(overlay / "l");
-    fs::create_directory_symlink("../ba5e/diff", overlay / "l/SHORT");
-    folder.write("engine/root/overlay/c0de/lower", "l/SHORT");
-    contain("kiln-1");
-    trees().compare("kiln-1", {overlay / "c0de/diff", {overlay / "l/SHORT"}});
-    runner.respond = [this](const Command& command) {
-      if (has_words(command, {"from"})) contain(command.argv.end()[-2]);
-      return answer(command);
-    };
-  }
-
-  void contain(const std::string& name) {
-    folder.write("engine/root/overlay-containers/containers.json",
-                 R"([{"names": [")" + name + R"("], "layer": "c0de"}])");
-  }
-  StorageTrees trees() { return {files, folder / "engine", *runner.find_program("buildah")}; }
-  std::size_t starts_of_buildah(const std::string& verb) const {
-    return static_cast<std::size_t>(std::count_if(
-        runner.commands.begin(), runner.commands.end(),
-        [&](const Command& command) { return command.argv[0] == "buildah" && has_words(command, {verb}); }));
-  }
-
-  const fs::path overlay = folder / "engine/root/overlay";
-};
-
-TEST_F(BuildahBelieved, MountsATreeItself) {
-  {
-    BuildahEngine engine(setup);
-    auto container = engine.start(nullptr);
-    container->place_of("/x");
-    const Command mount = ran({"mount", "-t", "overlay"});
-    EXPECT_EQ(mount.folder, overlay);
-    EXPECT_EQ(mount.argv.at(5).find("lowerdir=l/SHORT,upperdir=c0de/diff,workdir=c0de/kiln-work,"), 0u)
-        << mount.argv.at(5);
-    EXPECT_EQ(container->changes().folder, overlay / "c0de/diff");
-    EXPECT_EQ(runner.commands.back().argv, (Words{"umount", mount.argv.at(6)}));
-  }
-  EXPECT_EQ(starts_of_buildah("mount") + starts_of_buildah("umount"), 0u);
-  EXPECT_TRUE(files.list(folder / "engine/trees").empty());
-}
-
-// Another build compared its own container meanwhile.
-TEST_F(BuildahBelieved, AsksTheEngineWhereTheFilesAreBelievedNoLonger) {
-  answers = {{{"buildah"}, {CommandEnd::exited, 0, (folder / "merged").string() + "\n", "", 0}}};
-  BuildahEngine engine(setup);
-  auto container = engine.start(nullptr);
-  const fs::path ours = container->place_of("/x");
-  trees().compare("kiln-1", {overlay / "ba5e/diff", {}});
-  try {
-    container->changes();
-    FAIL() << "the fake runner mounts nothing";
-  } catch (const Error& error) {
-    EXPECT_NE(error.message().find((folder / "merged").string()), std::string::npos) << error.message();
-  }
-  EXPECT_EQ(count({"umount"}), 1u) << "ours, before the engine mounts";
-  EXPECT_EQ(starts_of_buildah("mount"), 1u);
-}
-
 TEST_F(Buildah, ForgetsWhatNobodyNeeds) {
   BuildahEngine(setup).forget({"kiln-1"}, {"localhost/kiln:a", "localhost/kiln:b"});
   EXPECT_TRUE(has_words(ran({"rm"}), {"rm", "kiln-1"}));
@@ -407,8 +288,8 @@ TEST_F(Buildah, PullsByTransportTagAndDigest) {
   std::string digest = "@sha256:" + std::string(64, '0');
   engine.pull("docker.io/library/debian:13", folder / "l", "");
   EXPECT_EQ(runner.commands.back().argv,
-            (Words{"skopeo", "--debug", "copy", "--quiet", "docker://docker.io/library/debian:13",
-                   "oci:" + (folder / "l").string() + ":base"}));
+            (CommandWords{"skopeo", "--debug", "copy", "--quiet", "docker://docker.io/library/debian:13",
+                          "oci:" + (folder / "l").string() + ":base"}));
   engine.pull("registry:5000/debian:13" + digest, folder / "l", "");
   EXPECT_EQ(runner.commands.back().argv[4], "docker://registry:5000/debian" + digest);
   engine.pull("registry:5000/debian" + digest, folder / "l", "");
@@ -434,9 +315,9 @@ TEST_F(Buildah, APullThatFailsSaysWhoseFaultItIs) {
 }
 
 TEST(MakeEngine, KnowsBuildah) {
-  testing::FakeCommandRunner runner;
-  testing::FakeFileSystem files;
-  testing::FakeClock clock;
+  FakeCommandRunner runner;
+  FakeFileSystem files;
+  FakeClock clock;
   EngineSetup setup{runner, files, "/e", "/s", {}, clock};
   EXPECT_EQ(make_engine("buildah", setup)->name(), "buildah");
   try {
@@ -450,4 +331,4 @@ TEST(MakeEngine, KnowsBuildah) {
 }
 
 }  // namespace
-}  // namespace kiln
+}  // namespace kiln::testing

@@ -5,7 +5,7 @@
 namespace kiln {
 namespace {
 
-using testing::Docker, testing::DockerWords;
+using testing::Docker, testing::CommandWords;
 
 TEST_F(Docker, MakesTheContainerOfAScriptWhenItsMountsAreKnown) {
   DockerEngine engine = this->engine();
@@ -18,7 +18,7 @@ TEST_F(Docker, MakesTheContainerOfAScriptWhenItsMountsAreKnown) {
   ASSERT_EQ(asked("/containers/create").size(), 1u) << "nobody asked for the tree before";
   const Json made = asked("/containers/create").front()->body;
   EXPECT_EQ(made["Image"], "localhost/kiln:nothing");
-  const auto binds = made["HostConfig"]["Binds"].get<DockerWords>();
+  const auto binds = made["HostConfig"]["Binds"].get<CommandWords>();
   EXPECT_EQ(std::count(binds.begin(), binds.end(), "/host/files:/run/kiln/x:ro"), 1);
   EXPECT_EQ(made["HostConfig"]["NetworkMode"], "host");
   ASSERT_EQ(made["HostConfig"]["Devices"].size(), 2u);
@@ -148,7 +148,7 @@ TEST_F(Docker, AScriptLeavesTheMountPointsThatAnImageLacks) {
   EXPECT_TRUE(fs::is_empty(upper));
   container->run(request());
   container->changes();
-  EXPECT_EQ(files.list(upper), (DockerWords{"dev", "etc", "sys"}));
+  EXPECT_EQ(files.list(upper), (CommandWords{"dev", "etc", "sys"}));
 }
 
 TEST_F(Docker, MountsATreeItselfAndUnmountsItBeforeItRuns) {

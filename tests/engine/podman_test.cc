@@ -9,26 +9,20 @@
 namespace kiln {
 namespace {
 
-using PodmanWords = std::vector<std::string>;
-
 // Real folders, which nobody mounts: the programs are the fake runner's.
 class Podman : public ::testing::Test {
  protected:
   Podman() {
     runner.respond = [this](const Command& command) {
-      if (says(command, {"run", "--rm"}) && on_run) on_run(command);
+      if (testing::has_words(command, {"run", "--rm"}) && on_run) on_run(command);
       return CommandResult{};
     };
     setup.environment = {{"PATH", "/bin"}, {"TMPDIR", folder / "tmp"}};
   }
 
-  static bool says(const Command& command, const PodmanWords& words) {
-    return std::search(command.argv.begin(), command.argv.end(), words.begin(), words.end()) !=
-           command.argv.end();
-  }
-  const Command& ran(const PodmanWords& words) const {
+  const Command& ran(const testing::CommandWords& words) const {
     for (const Command& command : runner.commands)
-      if (says(command, words)) return command;
+      if (testing::has_words(command, words)) return command;
     ADD_FAILURE() << "no command with " << words.front();
     static const Command none;
     return none;
@@ -63,16 +57,18 @@ TEST_F(Podman, RunsUponTheMountedTreeWithTheNetworkOfWhoStartsIt) {
   run(request);
   EXPECT_EQ(ran({"mount", "-t", "overlay"}).argv.back(), at);
   const Command& command = ran({"run", "--rm"});
-  EXPECT_TRUE(says(command, {"--rootfs", "--network", "host"}));
-  EXPECT_TRUE(says(command, {"--user", "0:0", "--workdir", "/run/kiln/framework-x"}));
-  EXPECT_TRUE(says(command, {"--volume", "/host/files:/run/kiln/framework-x:ro"}));
-  EXPECT_TRUE(says(command, {"--device", "/dev/nvidia0"}));
-  EXPECT_TRUE(says(command, {"--security-opt=label=disable"})) << "SELinux has no label for a tree of ours";
-  EXPECT_TRUE(says(command, {at, "/bin/sh", "-c",
-                             "echo >/run/kiln/begun; exec >/run/kiln/stdout 2>/run/kiln/stderr; "
-                             ". /run/kiln/environment; trap : HUP INT TERM; \"$@\"; exit",
-                             "sh", "/bin/sh", "-eu", "run.sh"}));
-  EXPECT_EQ(PodmanWords(command.argv.end() - 3, command.argv.end()), request.argv);
+  EXPECT_TRUE(testing::has_words(command, {"--rootfs", "--network", "host"}));
+  EXPECT_TRUE(testing::has_words(command, {"--user", "0:0", "--workdir", "/run/kiln/framework-x"}));
+  EXPECT_TRUE(testing::has_words(command, {"--volume", "/host/files:/run/kiln/framework-x:ro"}));
+  EXPECT_TRUE(testing::has_words(command, {"--device", "/dev/nvidia0"}));
+  EXPECT_TRUE(testing::has_words(command, {"--security-opt=label=disable"}))
+      << "SELinux has no label for a tree of ours";
+  EXPECT_TRUE(
+      testing::has_words(command, {at, "/bin/sh", "-c",
+                                   "echo >/run/kiln/begun; exec >/run/kiln/stdout 2>/run/kiln/stderr; "
+                                   ". /run/kiln/environment; trap : HUP INT TERM; \"$@\"; exit",
+                                   "sh", "/bin/sh", "-eu", "run.sh"}));
+  EXPECT_EQ(testing::CommandWords(command.argv.end() - 3, command.argv.end()), request.argv);
   EXPECT_TRUE(command.own_processes);
   EXPECT_EQ(command.file_mask, 022u);
   for (const std::string& word : command.argv)
@@ -114,7 +110,8 @@ TEST_F(Podman, WithoutNetworkMeansAnEmptyNamespace) {
   request.network = false;
   run(request);
   const Command& command = ran({"run", "--rm"});
-  EXPECT_TRUE(says(command, {"unshare", "--net", "--", "/bin/sh", "-c", "ip link set lo up && exec \"$@\""}));
+  EXPECT_TRUE(testing::has_words(
+      command, {"unshare", "--net", "--", "/bin/sh", "-c", "ip link set lo up && exec \"$@\""}));
 }
 
 TEST_F(Podman, TakesAwayTheLinkThatPodmanMakesAndNoOther) {
@@ -162,7 +159,8 @@ TEST_F(Podman, KeepsItsLocksInFilesOfItsStore) {
   const fs::path run_root = run_root_of(folder / "engine", files).value();
   EXPECT_NE(settings.find("tmp_dir = \"" + (run_root / "libpod").string()), std::string::npos);
   EXPECT_EQ(ran({"run", "--rm"}).environment.at("CONTAINERS_CONF"), file);
-  EXPECT_TRUE(says(ran({"run", "--rm"}), {"--root", folder / "engine/root", "--runroot", run_root}));
+  EXPECT_TRUE(
+      testing::has_words(ran({"run", "--rm"}), {"--root", folder / "engine/root", "--runroot", run_root}));
 }
 
 // It takes no longer path of a run root, and state folders may lie deep.
@@ -173,7 +171,7 @@ TEST_F(Podman, ItsRunRootIsShortAndGoesWithTheStore) {
   run(request);
   const fs::path run_root = run_root_of(setup.store, files).value();
   EXPECT_LE(run_root.string().size(), 50u);
-  EXPECT_TRUE(says(ran({"run", "--rm"}), {"--runroot", run_root}));
+  EXPECT_TRUE(testing::has_words(ran({"run", "--rm"}), {"--runroot", run_root}));
   EXPECT_EQ(fs::status(run_root).permissions(), fs::perms::owner_all);
   PodmanEngine again(setup);
   { auto container = again.start(nullptr); }
@@ -217,9 +215,9 @@ TEST_F(Podman, IsOneStartForAStep) {
     container->keep(std::string(64, 'a'), [] {});
   }
   EXPECT_EQ(std::count_if(runner.commands.begin(), runner.commands.end(),
-                          [](const Command& command) { return says(command, {"podman"}); }),
+                          [](const Command& command) { return testing::has_words(command, {"podman"}); }),
             1);
-  EXPECT_EQ(files.list(folder / "engine/layers"), PodmanWords{std::string(24, 'a') + "-0"});
+  EXPECT_EQ(files.list(folder / "engine/layers"), testing::CommandWords{std::string(24, 'a') + "-0"});
 }
 
 TEST_F(Podman, HasNothingThatCouldBeTakenOut) {

@@ -18,7 +18,7 @@ std::string joined(const std::vector<RawWord>& words) {
   return out;
 }
 
-TEST(DockerWords, OutsideOfQuotes) {
+TEST(Words, OutsideOfQuotes) {
   auto words = [](std::string_view text, char escape = '\\') { return joined(quoted_words(text, escape)); };
   EXPECT_EQ(words("a  b"), "a@0 b@3");
   EXPECT_EQ(words("a='b c' d=\"e f\""), "a='b c'@0 d=\"e f\"@8");
@@ -32,13 +32,13 @@ TEST(DockerWords, OutsideOfQuotes) {
   EXPECT_EQ(words(" "), "");
 }
 
-TEST(DockerWords, WhateverTheQuotes) {
+TEST(Words, WhateverTheQuotes) {
   EXPECT_EQ(joined(plain_words(" a\t'b  c' ")), "a@1 'b@3 c'@7");
   EXPECT_EQ(joined(plain_words("")), "");
   EXPECT_EQ(joined(plain_words("a\u00a0b")), "a\u00a0b@0");
 }
 
-TEST(DockerWords, FlagsStandInFront) {
+TEST(Words, FlagsStandInFront) {
   auto flags = [](std::string_view text) {
     std::size_t rest = 99;
     std::string words = joined(flag_words(text, rest));
@@ -54,7 +54,7 @@ TEST(DockerWords, FlagsStandInFront) {
   EXPECT_EQ(flags(""), " | ");
 }
 
-TEST(DockerWords, ExecFormsAreArraysOfStrings) {
+TEST(Words, ExecFormsAreArraysOfStrings) {
   auto read = [](std::string_view text) -> std::string {
     bool not_strings = true;
     auto words = exec_form(text, not_strings);
@@ -74,7 +74,7 @@ TEST(DockerWords, ExecFormsAreArraysOfStrings) {
   EXPECT_EQ(read("[\"\\\"" + std::string(100, '{') + "\"]").substr(0, 2), "1:");
 }
 
-TEST(DockerWords, HeredocMarksAreWordsOfTheirOwn) {
+TEST(Words, HeredocMarksAreWordsOfTheirOwn) {
   auto marks = [](std::string_view text) {
     std::string out;
     for (const HeredocMark& mark : heredoc_marks(text))

@@ -14,13 +14,6 @@
 
 namespace kiln::testing {
 
-using DockerWords = std::vector<std::string>;
-
-inline bool docker_says(const Command& command, const DockerWords& words) {
-  return std::search(command.argv.begin(), command.argv.end(), words.begin(), words.end()) !=
-         command.argv.end();
-}
-
 // Real folders in the places of the daemon's, whose answers are `answer`'s; its program is the fake runner's.
 class Docker : public ::testing::Test {
  protected:
@@ -88,7 +81,7 @@ class Docker : public ::testing::Test {
   }
   CommandResult answer(const Command& command) {
     for (const auto& [words, result] : answers)
-      if (docker_says(command, words)) return result;
+      if (has_words(command, words)) return result;
     return command.argv.size() > 2 && command.argv[2].starts_with("read -r status") ? stand_in(command)
                                                                                     : CommandResult{};
   }
@@ -98,10 +91,10 @@ class Docker : public ::testing::Test {
     return {status, {}, Json{{"message", why}}.dump()};
   }
 
-  std::vector<const Command*> all(const DockerWords& words) const {
+  std::vector<const Command*> all(const CommandWords& words) const {
     std::vector<const Command*> found;
     for (const Command& command : runner.commands)
-      if (docker_says(command, words)) found.push_back(&command);
+      if (has_words(command, words)) found.push_back(&command);
     return found;
   }
   std::vector<const Asked*> asked(const std::string& part) const {
@@ -134,7 +127,7 @@ class Docker : public ::testing::Test {
   std::mutex mutex;
   std::vector<Asked> calls;
   std::vector<std::pair<std::string, HttpAnswer>> daemon_answers;
-  std::vector<std::pair<DockerWords, CommandResult>> answers;
+  std::vector<std::pair<CommandWords, CommandResult>> answers;
   const fs::path upper = folder / "overlay2/c0de/diff", one = folder / "overlay2/one/diff",
                  two = folder / "overlay2/two/diff";
   std::string version;  // of the API; "": not said

@@ -2,6 +2,7 @@
 // hand.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -33,6 +34,14 @@ class FakeFileSystem final : public FileSystem {
  private:
   std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const override;
 };
+
+using CommandWords = std::vector<std::string>;
+
+// Whether these words follow each other in the command line.
+inline bool has_words(const Command& command, const CommandWords& words) {
+  return std::search(command.argv.begin(), command.argv.end(), words.begin(), words.end()) !=
+         command.argv.end();
+}
 
 // Records every command; answers with `respond`. Several threads may run commands, and take turns.
 class FakeCommandRunner final : public CommandRunner {
