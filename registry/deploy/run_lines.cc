@@ -111,12 +111,13 @@ void add_tf_config(Lines& lines, const Deployment& deployment) {
       R"(\"index\": ${SLURM_PROCID}}}")";
   // gRPC connects the workers by the proxy of http_proxy or https_proxy unless a variable names them
   // (grpc/grpc, doc/environment_variables.md); each waits for the others without a message.
-  lines.insert(lines.end(), {"workers=", "for host in ${hosts}; do",
-                             "  workers=\"${workers:+${workers}, }\\\"${host}:${port}\\\"\"", "done",
-                             "# A proxy of the site does not reach the nodes.",
-                             "export no_grpc_proxy=\"${hosts//$'\\n'/,}${no_proxy:+,${no_proxy}}\"",
-                             "# In each process, before the application begins.", "task='", "workers=$1",
-                             "shift", config, "export TF_CONFIG"});
+  lines.insert(lines.end(),
+               {"workers=", "for host in ${hosts}; do",
+                "  workers=\"${workers:+${workers}, }\\\"${host}:${port}\\\"\"", "done",
+                "# A proxy of the site does not reach the nodes.", "direct=${no_grpc_proxy:-${no_proxy:-}}",
+                "export no_grpc_proxy=\"${hosts//$'\\n'/,}${direct:+,${direct}}\"",
+                "# In each process, before the application begins.", "task='", "workers=$1", "shift", config,
+                "export TF_CONFIG"});
   if (!prefix.empty())
     lines.insert(lines.end(), {fmt::format("export {}TF_CONFIG=\"${{TF_CONFIG}}\"", prefix),
                                fmt::format("export {}no_grpc_proxy=\"${{no_grpc_proxy}}\"", prefix)});

@@ -99,7 +99,8 @@ TEST(PublicCases, C12TensorFlowGetsTheAddressesOfTheJobsNodes) {
   const std::string text = script(training, gpu_image());
   EXPECT_TRUE(holds(text, "  workers=\"${workers:+${workers}, }\\\"${host}:${port}\\\"\"\n")) << text;
   EXPECT_TRUE(holds(text, "export SINGULARITYENV_TF_CONFIG=\"${TF_CONFIG}\"\n"));
-  EXPECT_TRUE(holds(text, "export no_grpc_proxy=\"${hosts//$'\\n'/,}${no_proxy:+,${no_proxy}}\"\n"));
+  EXPECT_TRUE(holds(text, "direct=${no_grpc_proxy:-${no_proxy:-}}\n"));
+  EXPECT_TRUE(holds(text, "export no_grpc_proxy=\"${hosts//$'\\n'/,}${direct:+,${direct}}\"\n"));
   EXPECT_TRUE(holds(text, "export SINGULARITYENV_no_grpc_proxy=\"${no_grpc_proxy}\"\n"));
   EXPECT_TRUE(holds(lines_of(text, "srun"),
                     "sh -c \"${task}\" task \"${workers}\" \"${container[@]}\" python3 train.py"));
