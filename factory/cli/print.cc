@@ -1,8 +1,6 @@
 #include "factory/cli/print.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "factory/base/durable_file.h"
 #include "factory/base/error.h"
 #include "factory/base/json_text.h"
 #include "factory/base/packed_map.h"
@@ -23,51 +20,6 @@ void print_bytes(std::string_view bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return;
   if (errno == EPIPE) throw std::system_error(errno, std::generic_category());
   throw Error(ExitCode::store, fmt::format("cannot write to stdout: {}", std::strerror(errno)));
-}
-
-namespace {
-
-// What these lead to may be a file that another program writes as well.
-bool is_descriptor(const std::string& path) {
-  return path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
-}
-
-// What a symbolic link leads to, be it there or not.
-fs::path end_of_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // as Linux
-  std::error_code problem;
-  for (int link = 0; link < kMostLinks && fs::is_symlink(path, problem); ++link)
-    path = path.parent_path() / fs::read_symlink(path, problem);
-  return path;
-}
-
-bool is_no_file(const fs::path& path) {
-  std::error_code problem;
-  const fs::file_status status = fs::status(path, problem);
-  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
-}
-
-}  // namespace
-
-void write_named(const fs::path& path, std::string_view bytes, FileSystem& files) {
-  if (!is_descriptor(path.string()) && !is_no_file(path))
-    return files.write_output(end_of_links(path), bytes);
-  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  std::size_t written = 0;
-  while (file >= 0 && written < bytes.size()) {
-    const ssize_t count = ::write(file, bytes.data() + written, bytes.size() - written);
-    if (count < 0 && errno != EINTR) break;
-    if (count > 0) written += static_cast<std::size_t>(count);
-  }
-  const int error = errno;
-  if (file >= 0) ::close(file);
-  if (file < 0 || written < bytes.size()) fail_with_errno(error, "write", path);
-}
-
-void need_regular(const fs::path& path, const std::string& option) {
-  if (is_no_file(path))
-    throw Error(ExitCode::usage, fmt::format("{}: {} is not a regular file", option, path.string()),
-                "this file is written out of order: name a new file");
 }
 
 void print_text(std::string_view text) { print_bytes(without_controls(text)); }

@@ -6,14 +6,12 @@
 
 #include <cstdint>
 #include <deque>
-#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "factory/base/effects.h"
 #include "factory/base/json.h"
 
 namespace kiln {
@@ -25,12 +23,6 @@ void print_json(const Json& document, int indent = 2);  // printable_json(), and
 void print_members(const Json& object);                 // a member a line, whatever is in it
 void print_document(std::string_view json);             // JSON as text, wherever it came from
 void print_bytes(std::string_view bytes);               // a file whose bytes are the answer
-
-// Writes a file that the user named. A regular file is replaced whole, a symbolic link stays one, and what is
-// no file (/dev/stdout, a pipe, a device) is written to. Throws Error(store).
-void write_named(const std::filesystem::path& path, std::string_view bytes, FileSystem& files);
-// For a file that is not written in order. Throws Error(usage) for what is there and no regular file.
-void need_regular(const std::filesystem::path& path, const std::string& option);
 
 template <typename... Words>
 void say(fmt::format_string<Words...> format, Words&&... words) {

@@ -5,6 +5,7 @@
 
 #include "factory/base/reading.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/named_output.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
@@ -73,8 +74,8 @@ void answer_network(const ScalingQuestion& question, const ScaleRequest& request
       parallel_outlooks(*question.network, question.terms, question.ranks, question.kinds, question.least());
   const ParallelStep* best = best_step(outlooks, question.least());
   if (!request.picture.empty())
-    invocation.files.write_output(request.picture,
-                                  scaling_picture(*question.network, question.terms, outlooks));
+    write_named(request.picture, scaling_picture(*question.network, question.terms, outlooks),
+                invocation.files);
   if (request.json) {
     Json json{{"network", question.network->name}, {"strategies", Json::array()}};
     for (const ParallelOutlook& outlook : outlooks)

@@ -1,0 +1,61 @@
+#include "factory/cli/named_output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "factory/base/durable_file.h"
+
+namespace kiln {
+
+namespace {
+
+// What these lead to may be a file that another program writes as well.
+bool is_descriptor(const std::string& path) {
+  return path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
+}
+
+// What a symbolic link leads to, even if it is missing.
+fs::path end_of_links(const fs::path& link) {
+  constexpr int kMostLinks = 40;  // as Linux
+  fs::path path = link;
+  std::error_code problem;
+  for (int links = 0; fs::is_symlink(path, problem); ++links) {
+    if (links == kMostLinks) fail_with_errno(ELOOP, "write", link);
+    path = path.parent_path() / fs::read_symlink(path, problem);
+  }
+  return path;
+}
+
+bool is_no_file(const fs::path& path) {
+  std::error_code problem;
+  const fs::file_status status = fs::status(path, problem);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+}  // namespace
+
+void write_named(const fs::path& path, std::string_view bytes, FileSystem& files) {
+  if (!is_descriptor(path.string()) && !is_no_file(path))
+    return files.write_output(end_of_links(path), bytes);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  std::size_t written = 0;
+  while (file >= 0 && written < bytes.size()) {
+    const ssize_t count = ::write(file, bytes.data() + written, bytes.size() - written);
+    if (count < 0 && errno != EINTR) break;
+    if (count > 0) written += static_cast<std::size_t>(count);
+  }
+  const int error = errno;
+  if (file >= 0) ::close(file);
+  if (file < 0 || written < bytes.size()) fail_with_errno(error, "write", path);
+}
+
+void need_regular(const fs::path& path, const std::string& option) {
+  if (is_no_file(path))
+    throw Error(ExitCode::usage, fmt::format("{}: {} is not a regular file", option, path.string()),
+                "this file is written out of order: name a new file");
+}
+
+}  // namespace kiln

@@ -1,0 +1,17 @@
+// Files that the user names for a command's output.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "factory/base/effects.h"
+
+namespace kiln {
+
+// Replaces a regular file whole, and the one that a symbolic link leads to. Writes to a pipe, a device or a
+// descriptor (/dev/stdout). Throws Error(store).
+void write_named(const fs::path& path, std::string_view bytes, FileSystem& files);
+// For a file that is not written in order. Throws Error(usage) if the path exists and is not a regular file.
+void need_regular(const fs::path& path, const std::string& option);
+
+}  // namespace kiln
