@@ -127,20 +127,19 @@ struct Derived {
 
 class Deriver {
  public:
-  // `keeps_parents`: the parents of an earlier derivation of this name stay beside the new ones.
-  Deriver(const DeriveOptions& options, bool keeps_parents, Invocation& invocation)
+  // `keeps_parents`: the parents of an earlier derivation of this name stay, in addition to the new ones.
+  Deriver(const DeriveOptions& options, const ApplicationInputs& inputs, bool keeps_parents,
+          Invocation& invocation)
       : options_(options),
         keeps_parents_(keeps_parents),
         invocation_(invocation),
         state_(invocation.state()),
         site_(invocation.site()),
-        store_(state_, invocation.files) {}
+        store_(state_, invocation.files),
+        recipes_(application_recipes(options.name, inputs)) {}
 
-  // Reads the application's files, and finds the parents.
-  void prepare() {
-    recipes_ = application_recipes(options_.name, read_inputs(options_, invocation_));
-    derivation_ = find_parents(digest_of(recipes_));
-  }
+  // Finds the parents, of what the recipes are now.
+  void prepare() { derivation_ = find_parents(digest_of(recipes_)); }
 
   // The record of the one image, if an earlier derivation of these files built and published it. Throws
   // Error(no_match) for a retired one. REQUIRES: prepare(), and one parent.
@@ -234,7 +233,7 @@ class Deriver {
   const StatePaths state_;
   const Site site_;
   const DerivedStore store_;
-  RecipeTexts recipes_;
+  const RecipeTexts recipes_;
   Derivation derivation_;  // upon the parents that were asked for
 };
 
@@ -288,7 +287,7 @@ void remove_derived(const std::string& name, Invocation& invocation) {
 
 void run_derive(const DeriveOptions& options, const std::string& format, Invocation& invocation) {
   for (const std::string& file : {options.requirements, options.run, options.test}) keep_readable(file);
-  Deriver deriver(options, false, invocation);
+  Deriver deriver(options, read_inputs(options, invocation), false, invocation);
   deriver.prepare();
   invocation.need_root_for_steps();
   const WriterLock lock = lock_state(invocation, "kiln derive of " + options.name);
@@ -299,17 +298,14 @@ void run_derive(const DeriveOptions& options, const std::string& format, Invocat
 
 }  // namespace
 
-void check_inputs(const DeriveOptions& options, const Invocation& invocation) {
-  read_inputs(options, invocation);
-}
-
-ImageRecord derived_image(const DeriveOptions& options, Invocation& invocation) {
-  Deriver deriver(options, true, invocation);
+ImageRecord derived_image(const DeriveOptions& options, const ApplicationInputs& inputs,
+                          Invocation& invocation) {
+  Deriver deriver(options, inputs, true, invocation);
   deriver.prepare();
   if (auto known = deriver.known()) return *std::move(known);
   invocation.options.wait = true;  // the job needs the image, even if another kiln builds
   const WriterLock lock = lock_state(invocation, "kiln job with the application " + options.name);
-  deriver.prepare();  // of what the recipes are by now
+  deriver.prepare();  // another process may have built meanwhile
   const Derived derived = deriver.derive();
   if (const auto error = why_unbuilt(derived.report)) throw Error(*error);
   const BuildPlan& plan = derived.catalogue.plan;

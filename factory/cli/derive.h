@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "factory/cli/invocation.h"
+#include "factory/derive/derivation.h"
 #include "factory/record/image_record.h"
 
 namespace kiln {
@@ -18,13 +19,11 @@ struct DeriveOptions {
   int jobs = 0;
 };
 
-// Reads the application's files, and throws what is wrong with them, before anything is built for it.
-void check_inputs(const DeriveOptions& options, const Invocation& invocation);
-
-// The image of the application upon the one image of `options`: built, tested and published where it is not
-// there yet; that waits for a running build. It stays beside those of the same files upon other images.
-// Throws as `kiln derive` and `kiln publish` end, and Error(no_match) for a retired image. REQUIRES:
+// The image of the application of `inputs` upon the one image of `options`: built, tested and published where
+// it is not there yet; that waits for a running build. It stays beside those of the same files upon other
+// images. Throws as `kiln derive` and `kiln publish` end, and Error(no_match) for a retired image. REQUIRES:
 // need_root_for_steps().
-ImageRecord derived_image(const DeriveOptions& options, Invocation& invocation);
+ImageRecord derived_image(const DeriveOptions& options, const ApplicationInputs& inputs,
+                          Invocation& invocation);
 
 }  // namespace kiln

@@ -11,6 +11,7 @@
 #include "factory/cli/derive_inputs.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/kept_input.h"
+#include "factory/cli/named_output.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
@@ -175,7 +176,7 @@ void hand_over(const JobAnswer& answer, const JobCommandOptions& options, Invoca
   }
 }
 
-// A folder that came from somewhere may have links to files of the user.
+// A document from another user may come with symbolic links to files of this user.
 void need_inside(const fs::path& folder, const fs::path& named) {
   if (named.empty()) return;
   const fs::path root = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder);
@@ -185,17 +186,21 @@ void need_inside(const fs::path& folder, const fs::path& named) {
                 "is a symbolic link out of the folder of the document", "copy the file there");
 }
 
-// Paths of the document are named from its folder on; of one that is read from stdin, from here. `parent`:
-// a name of the image, "" while it is not chosen.
-DeriveOptions derive_options(const std::string& parent, const JobDerivation& wanted,
-                             const JobCommandOptions& options) {
+// Without the image to derive from. Paths begin at the folder of the document, or at the current folder if it
+// is read from stdin.
+DeriveOptions derive_options(const JobDerivation& wanted, const JobCommandOptions& options) {
   const fs::path folder = is_stream(options.dsl) ? fs::path() : fs::path(options.dsl).parent_path();
   for (const std::string& named :
        {wanted.requirements, copy_words(wanted.copy, wanted.name).folder.string(), wanted.run, wanted.test})
     need_inside(folder, named);
   auto file = [&](const std::string& named) { return named.empty() ? "" : (folder / named).string(); };
-  return {options.matrices.front(), {parent},         wanted.name,      file(wanted.requirements),
-          file(wanted.copy),        file(wanted.run), file(wanted.test)};
+  return {options.matrices.front(),
+          {},
+          wanted.name,
+          file(wanted.requirements),
+          file(wanted.copy),
+          file(wanted.run),
+          file(wanted.test)};
 }
 
 // A derived image is a cell of the matrix of its parent.
@@ -211,16 +216,20 @@ DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, con
     throw Error(ExitCode::usage, "application.derive and --snapshot do not go together",
                 "a derived image is made of the images of today");
   invocation.need_root_for_steps();
-  check_inputs(derive_options("", *job.derivation, options), invocation);
-  return [&](const ImageRecord& parent, const JobDerivation& wanted) {
-    DerivedImage derived{derived_image(derive_options(parent.name(), wanted, options), invocation), ""};
+  // Once, and before anything is built: kiln reports a wrong file first, and uses the bytes that it checked.
+  const DeriveOptions application = derive_options(*job.derivation, options);
+  const ApplicationInputs inputs = read_inputs(application, invocation);
+  return [&, application, inputs](const ImageRecord& parent, const JobDerivation&) {
+    DeriveOptions upon = application;
+    upon.images = {parent.name()};
+    DerivedImage derived{derived_image(upon, inputs, invocation), ""};
     derived.reference = reference_of(derived.record, index.format(), reference_paths(invocation));
     return derived;
   };
 }
 
-// A build makes what it writes as open as the state folder is; the script is as open as other files of the
-// user.
+// During a build, kiln writes files with the permissions of the state folder. The job's script gets those of
+// the user's umask.
 class OwnMask {
  public:
   OwnMask() : mask_(::umask(0)) { ::umask(mask_); }

@@ -201,7 +201,7 @@ if mount -t tmpfs -o size=256k none small 2>/dev/null; then
   mount -o remount,ro small
   anew read-only
   build with version=1.0 target=plain
-  grep -q '^kiln: runs without the cache ccache' with/logs/*.log || fail 'nobody was told'
+  grep -q '^kiln: runs without the cache ccache' with/logs/*.log || fail 'the log does not name the cache'
   umount small
     same_bits
 fi

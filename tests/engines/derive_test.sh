@@ -263,7 +263,7 @@ timeout 30 "$KILN" job --dsl job.json -f "$matrix" --host x86_64 >unlocked.sh ||
 kill $locker
 wait $locker || true
 cmp unlocked.sh stdin.sh
-# What is not a regular file is written to, and a link stays one.
+# kiln writes to a pipe, and keeps a symbolic link.
 mkfifo pipe
 cat pipe >piped.sh &
 expect 0 job job.json -f "$matrix" -o pipe
