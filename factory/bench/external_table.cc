@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "factory/base/error.h"
 #include "factory/base/text.h"
+#include "factory/bench/timm_table.h"
 
 namespace kiln {
 namespace {
@@ -87,6 +90,70 @@ ModelRecords external_records(std::span<const ExternalTable> tables) {
           fmt::format("{} of {}: no table has their operations", unknown, table.facts.series()));
   }
   return found;
+}
+
+namespace {
+
+struct FactName {
+  std::string_view name;
+  std::string TableFacts::*member;
+};
+constexpr FactName kFactNames[] = {
+    {"source", &TableFacts::source},      {"licence", &TableFacts::licence},
+    {"host", &TableFacts::host},          {"device", &TableFacts::device},
+    {"version", &TableFacts::version},    {"compiler", &TableFacts::compiler},
+    {"layout", &TableFacts::layout},      {"precision", &TableFacts::precision},
+    {"framework", &TableFacts::framework}};
+
+}  // namespace
+
+void set_fact(TableFacts& facts, const std::string& name, const std::string& value) {
+  std::vector<std::string> names;
+  for (const FactName& fact : kFactNames) {
+    names.emplace_back(fact.name);
+    if (fact.name != name) continue;
+    const bool none = name == "compiler" && value == "none";
+    facts.*fact.member = none ? "" : value;
+    if (std::ranges::any_of(value, is_control) || first_not_utf8(value) != value.npos)
+      throw Error(ExitCode::usage, fmt::format("the {} of a table is a line of text", name));
+    return;
+  }
+  throw Error(ExitCode::usage, fmt::format("a table has no '{}' to set", name), did_you_mean(name, names));
+}
+
+void need_facts(const TableFacts& facts, const std::string& file) {
+  for (const FactName& fact : kFactNames)
+    if (fact.name != "compiler" && (facts.*fact.member).empty())
+      throw Error(ExitCode::usage, fmt::format("the name '{}' does not say the {}", file, fact.name),
+                  fmt::format("say --set {}=VALUE", fact.name));
+  if (facts.device != "cpu" && facts.device != "gpu")
+    throw Error(ExitCode::usage, fmt::format("a device is cpu or gpu, not '{}'", facts.device));
+}
+
+namespace {
+
+Json to_json(const TableFacts& facts) {
+  Json json = Json::object();
+  for (const FactName& fact : kFactNames) json[std::string(fact.name)] = facts.*fact.member;
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const ExternalTable& table) {
+  return {{"format", 1}, {"facts", to_json(table.facts)}, {"table", table.text}};
+}
+
+ExternalTable external_table_from_json(const JsonNode& node) {
+  node.allow_only({"format", "facts", "table"});
+  node.at("format").integer(1, 1);
+  std::map<std::string, std::string> said;
+  for (const auto& [name, value] : node.at("facts").members()) said[std::string(name)] = value.string();
+  try {
+    return timm_table(node.at("table").string(), "table", said);
+  } catch (const Error& error) {
+    node.fail(error.format());
+  }
 }
 
 }  // namespace kiln

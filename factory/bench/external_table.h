@@ -40,7 +40,7 @@ struct ExternalRow {
   double seconds = 0;      // of a step
   double parameters = 0;   // numbers that the network learns
   double operations = 0;   // multiplications of a sample; 0: the table does not say
-  double activations = 0;  // numbers that layers hand on, of a sample; 0: the table does not say
+  double activations = 0;  // numbers that layers pass on, of a sample; 0: the table does not say
 };
 
 struct ExternalTable {
@@ -50,12 +50,11 @@ struct ExternalTable {
   std::size_t failed = 0;  // rows without a speed, which the project could not measure
 };
 
-// A results table of inference of huggingface/pytorch-image-models (results/benchmark-infer-*.csv), whose
-// name says how it was measured: benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv. `said` has members
-// of TableFacts by name, in place of what the name says. Throws Error(usage) for a fact that neither says,
-// Error(input) with `file`, line and column of what cannot be such a table; docs/formats/files.md.
-ExternalTable timm_table(std::string_view text, const std::string& file,
-                         const std::map<std::string, std::string>& said);
+// Sets a member of TableFacts by its name. Throws Error(usage) for an unknown one and for a value that is no
+// line of text.
+void set_fact(TableFacts& facts, const std::string& name, const std::string& value);
+// Throws Error(usage) for a fact that neither the name of `file` nor the user gives.
+void need_facts(const TableFacts& facts, const std::string& file);
 
 // {"format": 1, "facts": {…}, "table": "model,…"}
 Json to_json(const ExternalTable& table);

@@ -1,3 +1,5 @@
+#include "factory/bench/timm_table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "factory/base/error.h"
 #include "factory/base/text.h"
 #include "factory/bench/csv_rows.h"
-#include "factory/bench/external_table.h"
 
 namespace kiln {
 namespace {
@@ -209,7 +210,7 @@ void read_rows(const std::string& file, ExternalTable& table) {
   if (table.rows.empty()) fail(file, 1, 1, "no row of the table has a speed", "nothing was imported");
 }
 
-// "pt240": 2.4.0; "pt113": 1.13, as releases of PyTorch 1 are called. "": it is none of these.
+// "pt240": 2.4.0; "pt113": 1.13, as PyTorch 1 numbers its releases. "" for any other word.
 std::string version_of(std::string_view word) {
   if (word.size() != 5 || !word.starts_with("pt") || !std::ranges::all_of(word.substr(2), is_digit))
     return "";
@@ -228,6 +229,7 @@ TableFacts facts_of_name(std::string_view name) {
   std::vector<std::string_view> words = split(name, '-');
   constexpr std::size_t kHost = 6;
   if (words.size() <= kHost || words[0] != "benchmark" || words[1] != "infer") return facts;
+  // torch.compile, which Inductor compiles for by default (benchmark.py, --torchcompile).
   if (words.back() == "dynamo") {
     facts.compiler = "inductor";
     words.pop_back();
@@ -242,46 +244,6 @@ TableFacts facts_of_name(std::string_view name) {
   return facts;
 }
 
-struct FactName {
-  std::string_view name;
-  std::string TableFacts::*member;
-};
-constexpr FactName kFactNames[] = {
-    {"source", &TableFacts::source},      {"licence", &TableFacts::licence},
-    {"host", &TableFacts::host},          {"device", &TableFacts::device},
-    {"version", &TableFacts::version},    {"compiler", &TableFacts::compiler},
-    {"layout", &TableFacts::layout},      {"precision", &TableFacts::precision},
-    {"framework", &TableFacts::framework}};
-
-void set_fact(TableFacts& facts, const std::string& name, const std::string& value) {
-  std::vector<std::string> names;
-  for (const FactName& fact : kFactNames) {
-    names.emplace_back(fact.name);
-    if (fact.name != name) continue;
-    const bool none = name == "compiler" && value == "none";
-    facts.*fact.member = none ? "" : value;
-    if (std::ranges::any_of(value, is_control) || first_not_utf8(value) != value.npos)
-      throw Error(ExitCode::usage, fmt::format("the {} of a table is a line of text", name));
-    return;
-  }
-  throw Error(ExitCode::usage, fmt::format("a table has no '{}' to set", name), did_you_mean(name, names));
-}
-
-void need_facts(const TableFacts& facts, const std::string& file) {
-  for (const FactName& fact : kFactNames)
-    if (fact.name != "compiler" && (facts.*fact.member).empty())
-      throw Error(ExitCode::usage, fmt::format("the name '{}' does not say the {}", file, fact.name),
-                  fmt::format("say --set {}=VALUE", fact.name));
-  if (facts.device != "cpu" && facts.device != "gpu")
-    throw Error(ExitCode::usage, fmt::format("a device is cpu or gpu, not '{}'", facts.device));
-}
-
-Json to_json(const TableFacts& facts) {
-  Json json = Json::object();
-  for (const FactName& fact : kFactNames) json[std::string(fact.name)] = facts.*fact.member;
-  return json;
-}
-
 }  // namespace
 
 ExternalTable timm_table(std::string_view text, const std::string& file,
@@ -293,22 +255,6 @@ ExternalTable timm_table(std::string_view text, const std::string& file,
   table.text = text;
   read_rows(file, table);
   return table;
-}
-
-Json to_json(const ExternalTable& table) {
-  return {{"format", 1}, {"facts", to_json(table.facts)}, {"table", table.text}};
-}
-
-ExternalTable external_table_from_json(const JsonNode& node) {
-  node.allow_only({"format", "facts", "table"});
-  node.at("format").integer(1, 1);
-  std::map<std::string, std::string> said;
-  for (const auto& [name, value] : node.at("facts").members()) said[std::string(name)] = value.string();
-  try {
-    return timm_table(node.at("table").string(), "table", said);
-  } catch (const Error& error) {
-    node.fail(error.format());
-  }
 }
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
+#include "factory/bench/timm_table.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
@@ -23,10 +24,8 @@ struct TablesOptions {
 std::map<std::string, std::string> facts_of(const std::vector<std::string>& texts) {
   std::map<std::string, std::string> facts;
   for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == text.npos || equals + 1 == text.size())
-      throw Error(ExitCode::usage, fmt::format("'{}' is not NAME=VALUE", text), "write host=i9_10940x");
-    facts[text.substr(0, equals)] = text.substr(equals + 1);
+    auto [name, value] = assignment(text, "NAME=VALUE", "host=i9_10940x");
+    facts[name] = std::move(value);
   }
   return facts;
 }

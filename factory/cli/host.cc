@@ -88,13 +88,8 @@ Json value_of(const std::string& key, const std::string& text) {
 }
 
 // KEY=VALUE over what was detected; KEY= takes it away.
-void set(Json& host, const std::string& assignment) {
-  const std::size_t equals = assignment.find('=');
-  if (equals == std::string::npos || equals == 0)
-    throw Error(ExitCode::usage, fmt::format("--set takes KEY=VALUE, found '{}'", assignment),
-                "such as driver=535.104.05 or accelerators=nvidia:sm_90");
-  const std::string key = assignment.substr(0, equals);
-  const std::string text = assignment.substr(equals + 1);
+void set(Json& host, const std::string& said) {
+  const auto [key, text] = assignment(said, "KEY=VALUE", "driver=535.104.05 or accelerators=nvidia:sm_90");
   if (text.empty())
     host.erase(key);
   else

@@ -135,10 +135,8 @@ SpeedRecord question_of(const ModelRequest& request, const std::vector<SpeedReco
                                             : read_host(read_document(invocation.files, request.host).root(),
                                                         invocation.cpus()));
   for (const std::string& text : request.features) {
-    const std::size_t equals = text.find('=');
-    if (equals == text.npos)
-      throw Error(ExitCode::usage, fmt::format("'{}' is not FEATURE=VALUE", text), "write framework=pytorch");
-    set_model_feature(question, text.substr(0, equals), text.substr(equals + 1));
+    const auto [name, value] = assignment(text, "FEATURE=VALUE", "framework=pytorch");
+    set_model_feature(question, name, value);
   }
   return question;
 }

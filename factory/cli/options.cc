@@ -14,6 +14,15 @@ CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<st
   return add_value(command, name, values, type, text)->expected(1)->allow_extra_args(false)->take_all();
 }
 
+std::pair<std::string, std::string> assignment(const std::string& text, std::string_view form,
+                                               std::string_view example) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Error(ExitCode::usage, fmt::format("'{}' is not {}", text, form),
+                fmt::format("such as {}", example));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 void add_format_option(CLI::App& command, std::string& format) {
   add_choice(command, "--format", format, {"table", "json"}, "table or json");
 }

@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "factory/cli/invocation.h"
@@ -34,6 +36,11 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string&
 // that stands behind.
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                       const char* type, const std::string& text);
+
+// "framework=pytorch" → both sides of the first '='. Throws Error(usage) without an '=' and a left side.
+// `form`: "FEATURE=VALUE", `example`: what the hint shows.
+std::pair<std::string, std::string> assignment(const std::string& text, std::string_view form,
+                                               std::string_view example);
 
 // Options that several commands have.
 void add_format_option(CLI::App& command, std::string& format);  // --format: table or json

@@ -1,10 +1,11 @@
+#include "factory/bench/timm_table.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "factory/bench/external_table.h"
 #include "support/input_errors.h"
 
 namespace kiln::testing {
