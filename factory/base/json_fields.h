@@ -8,12 +8,12 @@
 //     fields.when(trend.before > 0, "before", trend.before); // written on a condition, read where it is
 //   }
 //
-// fields_of(trend) is its JSON, and read_into(node, trend) reads it. Members are texts, numbers, described
-// types, optional ones, lists and maps of these, and enumerations with name_of(value) and read_name(name,
-// value), which is false for a word that is none. An ExitCode is a number. Other types need a function that
-// reads them, and are written by to_json(value) or value.text(). describe() stands before its users in
-// namespace kiln. A type with a to_json(value) that other files see is written by that everywhere, so that
-// written() is the same function in each of them.
+// fields_of(trend) writes the JSON, and read_into(node, trend) reads it. Members are texts, numbers (an
+// ExitCode is one), described types, optional members, lists and maps of these, and enumerations with
+// name_of(value) and read_name(name, value), which returns false for an unknown word. Any other type needs a
+// function that reads it, and to_json(value) or value.text() writes it. Declare describe() in namespace kiln,
+// before the types that use it. A to_json(value) in a header takes precedence in each file, so that written()
+// is the same function everywhere.
 #pragma once
 
 #include <concepts>

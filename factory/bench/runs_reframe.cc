@@ -5,6 +5,7 @@
 
 #include "factory/base/digest.h"
 #include "factory/base/effects.h"
+#include "factory/base/median.h"
 #include "factory/base/text.h"
 #include "factory/bench/exchange.h"
 #include "factory/bench/statistics.h"

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "factory/base/median.h"
 #include "factory/bench/statistics.h"
 
 namespace kiln {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <random>
 
+#include "factory/base/median.h"
 #include "factory/bench/change_points.h"
 
 namespace kiln {
@@ -22,14 +23,6 @@ double quantile(const std::vector<double>& sorted, double q) {
 // values, the remainder favours none that could be seen.
 std::size_t below(std::mt19937_64& random, std::size_t end) {
   return static_cast<std::size_t>(random() % static_cast<std::uint64_t>(end));
-}
-
-// As median_of(), of values that may be put in another order.
-double median_in(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 std::vector<double> medians_of(const SteadyRuns& runs) {
@@ -59,8 +52,6 @@ Summary summarise(std::vector<double> samples) {
   std::ranges::sort(samples);
   return {quantile(samples, 0.5), quantile(samples, 0.25), quantile(samples, 0.75)};
 }
-
-double median_of(std::vector<double> samples) { return median_in(samples); }
 
 WarmUp find_warm_up(std::span<const double> samples) {
   constexpr double kOneLevel = 0.05;

@@ -16,7 +16,6 @@ struct Summary {
   double high = 0;
 };
 Summary summarise(std::vector<double> samples);  // REQUIRES: not empty
-double median_of(std::vector<double> samples);   // REQUIRES: not empty
 
 // Where a run becomes steady.
 struct WarmUp {

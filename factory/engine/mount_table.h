@@ -12,7 +12,8 @@
 namespace kiln {
 
 // The upper and lower folders of the overlay mounted at `mount_point`. Relative folders, which
-// containers/storage uses where absolute ones would exceed the kernel's page, are taken from `storage`.
+// containers/storage uses if absolute ones exceed a page (drivers/overlay/overlay.go), are taken from
+// `storage`.
 // nullopt when no overlay is mounted there.
 std::optional<ChangedTree> overlay_at(std::string_view mountinfo, const std::filesystem::path& mount_point,
                                       const std::filesystem::path& storage);

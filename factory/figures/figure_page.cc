@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "factory/base/median.h"
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
 #include "factory/bench/csv_rows.h"

@@ -11,10 +11,8 @@ namespace {
 
 constexpr const char* kImportAgain = "remove the file and import the table again";
 
-fs::path folder_of(const StatePaths& state) { return state.root() / "bench" / "tables"; }
-
 fs::path file_of(const StatePaths& state, const std::string& series) {
-  return folder_of(state) / (Digest::of(series).hex() + ".json");
+  return state.bench_table(Digest::of(series).hex());
 }
 
 // The content has a sum: another digit in a table is a table as well.
@@ -47,8 +45,8 @@ bool KeptTables::remove(const std::string& series) {
 
 std::vector<ExternalTable> KeptTables::all() const {
   std::vector<ExternalTable> tables;
-  for (const std::string& sum : files_.stems(folder_of(state_))) {
-    const fs::path file = folder_of(state_) / (sum + ".json");
+  for (const std::string& sum : files_.stems(state_.bench_tables())) {
+    const fs::path file = state_.bench_tables() / (sum + ".json");
     const auto text = files_.read(file);
     if (!text) continue;
     try {

@@ -21,7 +21,7 @@ class KeptTables {
   void put(const ExternalTable& table);
   // False if there is no table of this series (TableFacts::series()).
   bool remove(const std::string& series);
-  // By their series. Throws Error(store) with the file that is none of ours or was changed.
+  // By their series. Throws Error(store) with the file that kiln did not write, or that was changed.
   std::vector<ExternalTable> all() const;
 
  private:

@@ -123,6 +123,8 @@ class StatePaths {
   std::filesystem::path bench_discarded(std::string_view sum) const {
     return file("bench/discarded", sum, ".json");
   }
+  std::filesystem::path bench_tables() const { return root_ / "bench" / "tables"; }
+  std::filesystem::path bench_table(std::string_view sum) const { return file("bench/tables", sum, ".json"); }
   std::filesystem::path bench_begun() const { return root_ / "bench" / "begun"; }
   std::filesystem::path bench_begun(std::string_view sum) const { return file("bench/begun", sum, ".json"); }
   std::filesystem::path tuning(std::string_view sum) const { return file("bench/tuning", sum, ".jsonl"); }

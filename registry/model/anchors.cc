@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "factory/base/median.h"
 #include "registry/model/speed_model.h"
 
 namespace kiln {
@@ -71,12 +72,6 @@ double squared_distance(const std::vector<double>& a, const std::vector<double>&
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
   return sum;
-}
-
-double middle_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 int shared_words(const SpeedSeries& a, const SpeedSeries& b) {
@@ -165,7 +160,7 @@ AnchoredModel::AnchoredModel(const SeriesPair& pair, std::vector<std::size_t> an
     : pair_(pair), anchors_(std::move(anchors)), rows_(rows_of(pair.known)) {
   for (const std::size_t anchor : anchors_)
     ratios_.push_back(sample_logarithm(pair_.there[anchor]) - sample_logarithm(pair_.known[anchor]));
-  median_ = middle_of(ratios_);
+  median_ = median_of(ratios_);
   std::vector<std::size_t> places(anchors_.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   line_ = fit(places);
@@ -202,7 +197,7 @@ double AnchoredModel::error_without_each(bool by_line) const {
         others.push_back(i);
         ratios.push_back(ratios_[i]);
       }
-    const double predicted = by_line ? fit(others).at(rows_[anchors_[left]]) : middle_of(ratios);
+    const double predicted = by_line ? fit(others).at(rows_[anchors_[left]]) : median_of(ratios);
     sum += std::abs(predicted - ratios_[left]);
   }
   return sum / static_cast<double>(anchors_.size());

@@ -28,7 +28,8 @@ struct SeriesPair {
 };
 
 // `there` with the one of `others` that shares at least `least` workloads with it and of these the most words
-// (device, compilers, precision, …); then the most workloads, then the first. nullopt: there is none.
+// (device, compilers, precision, …); then the most workloads, then the first. nullopt if no series shares
+// enough.
 std::optional<SeriesPair> nearest_series(const SpeedSeries& there, std::span<const SpeedSeries> others,
                                          std::size_t least);
 

@@ -10,6 +10,7 @@
 
 #include "factory/base/enum_names.h"
 #include "factory/base/error.h"
+#include "factory/base/median.h"
 #include "registry/model/anchors.h"
 
 namespace kiln {
@@ -31,12 +32,6 @@ std::string group_of(const SpeedRecord& record, LeftOut left_out) {
   return record.image;
 }
 
-double median_of_values(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 double error_of(double predicted, double measured) { return std::abs(predicted / measured - 1); }
 
 std::string_view framework_of(const SpeedRecord& record) {
@@ -51,7 +46,7 @@ double framework_median(const std::vector<SpeedRecord>& records, const SpeedReco
     shared[(framework_of(record) == framework_of(question) ? 4 : 0) +
            (record.workload == question.workload ? 2 : 0) + (record.host == question.host ? 1 : 0)]
         .push_back(record.seconds);
-  return median_of_values(std::prev(shared.end())->second);
+  return median_of(std::prev(shared.end())->second);
 }
 
 // One record that was left out, and what was said of it.
@@ -178,10 +173,10 @@ void finish(const CheckErrors& errors, ModelCheck& check) {
                                                     kLeftOutNames.of(check.left_out));
     return;
   }
-  check.model = median_of_values(errors.model);
-  check.linear = median_of_values(errors.linear);
-  check.nearest = median_of_values(errors.nearest);
-  check.median = median_of_values(errors.median);
+  check.model = median_of(errors.model);
+  check.linear = median_of(errors.linear);
+  check.nearest = median_of(errors.nearest);
+  check.median = median_of(errors.median);
 }
 
 }  // namespace

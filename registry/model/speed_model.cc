@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "factory/base/error.h"
+#include "factory/base/median.h"
 
 namespace kiln {
 
@@ -144,10 +145,9 @@ constexpr double kHuber = 1.345;  // 95 % as efficient as least squares where er
 constexpr int kRounds = 30;
 
 double median_of_absolute(const Eigen::VectorXd& values) {
-  std::vector<double> sorted(values.data(), values.data() + values.size());
-  for (double& value : sorted) value = std::abs(value);
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[sorted.size() / 2];
+  std::vector<double> sizes(values.data(), values.data() + values.size());
+  for (double& value : sizes) value = std::abs(value);
+  return median_in(sizes);
 }
 
 // The first column is the mean's.

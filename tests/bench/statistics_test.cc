@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "factory/base/median.h"
+
 namespace kiln {
 namespace {
 

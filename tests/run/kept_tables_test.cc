@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "factory/base/error.h"
+#include "factory/bench/timm_table.h"
 #include "support/fake_effects.h"
 
 namespace kiln::testing {
