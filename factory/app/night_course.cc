@@ -137,7 +137,9 @@ class Night {
 
   void make() {
     const BuildPlan* plan = nullptr;
-    timed("plan", [&] { plan = &parts_.plan(report_.remarks); });
+    std::vector<Error> damaged;
+    timed("plan", [&] { plan = &parts_.plan(report_.remarks, damaged); });
+    for (const Error& error : damaged) add_trouble(report_, derivation_trouble(error));
     const auto gates = gates_of(*plan);
     if (!gates) return;
     build(*plan);

@@ -43,7 +43,9 @@ class NightParts {
   // Moves the lockfile as far as the site permits, and records what became of it. Returns what has moved.
   virtual std::vector<LockChange> move_lockfile(LockNews& news) = 0;
   // Reads and plans the matrix. The plan lives as long as this. `remarks`: what an operator must know of it.
-  virtual const BuildPlan& plan(std::vector<std::string>& remarks) = 0;
+  // `damaged`: an Error(store) for each application whose cells the plan lacks, because the state folder's
+  // record of it is damaged.
+  virtual const BuildPlan& plan(std::vector<std::string>& remarks, std::vector<Error>& damaged) = 0;
   // Builds what is new or changed. What was done before an error ended it is in `night`.
   virtual void build(const std::vector<LockChange>& moved, NightBuild& night) = 0;
   virtual NightPublication publish() = 0;

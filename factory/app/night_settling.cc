@@ -97,6 +97,15 @@ NightTrouble forged_trouble(const std::vector<ForgedStep>& forged) {
   return trouble;
 }
 
+NightTrouble derivation_trouble(const Error& damage) {
+  NightTrouble trouble = trouble_of(damage, damage.where().file, "");
+  trouble.actor = Actor::site;
+  trouble.advice =
+      "derive the application again with its files, or remove it: `kiln derive --remove NAME`; until then "
+      "its images are not built again";
+  return trouble;
+}
+
 void settle(NightReport& report, const std::vector<NightTrouble>& before) {
   for (NightTrouble& trouble : report.troubles) {
     judge(trouble, before, report.number);

@@ -32,6 +32,9 @@ std::vector<std::string> mended_remarks(const std::vector<std::string>& mended);
 // One trouble for all records of a night whose signature does not match. REQUIRES: there is one.
 NightTrouble forged_trouble(const std::vector<ForgedStep>& forged);
 
+// For a derived application that is not built, because its record or its recipes are damaged.
+NightTrouble derivation_trouble(const Error& damage);
+
 // Judges the troubles, and sets state, exit code and last_green by what is in the report. `before`: the
 // troubles of the night before. A second call changes nothing. REQUIRES: `ended` is set.
 void settle(NightReport& report, const std::vector<NightTrouble>& before);

@@ -17,6 +17,7 @@
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/derive/derivation.h"
+#include "factory/run/cell_logs.h"
 #include "factory/run/cell_state.h"
 #include "factory/run/publish.h"
 #include "factory/state/record_store.h"
@@ -179,12 +180,20 @@ class Deriver {
     if (derived.report.exit_code() == ExitCode::ok)
       store_.record(derivation);
     else
-      invocation_.note(fmt::format("{} is not recorded: derive it again", options_.name));
+      tell_failed(derived);
     store_.drop_unused();
     return derived;
   }
 
  private:
+  // The matrix has no cell of an application that is not recorded, so `kiln log` does not find it.
+  void tell_failed(const Derived& derived) const {
+    invocation_.note(fmt::format("{} is not recorded: derive it again", options_.name));
+    for (const ImageOutcome& image : derived.report.images)
+      if (image.outcome == Outcome::failed)
+        invocation_.note(fmt::format("its logs: {}", (state_.logs() / log_folder_name(image.id)).string()));
+  }
+
   Derivation find_parents(const Digest& recipes) {
     invocation_.with_derived = false;
     const Catalogue catalogue = invocation_.load(options_.matrix);

@@ -145,8 +145,8 @@ class Invocation {
   // Of this state folder: read() adds the derived images of a matrix as cells of it.
   bool with_derived = true;
   std::optional<Derivation> tried;  // in place of the one of its name that is recorded
-  // Of one whose cells read() could not add: what the matrix lacks is not known then.
-  std::optional<Error> damaged_derivation;
+  // Why read() could not add the cells of derivations: what the matrix lacks is not known then.
+  std::vector<Error> damaged_derivations;
   std::string step_plan;   // of `kiln step`: whose build hears of it
   bool in_job = false;     // of `kiln step`: a job of Slurm runs it, whose output is read
   StartFolder started_in;  // before --directory

@@ -65,8 +65,9 @@ class NightProgram : public NightParts {
     return std::move(update.changes);
   }
 
-  const BuildPlan& plan(std::vector<std::string>& remarks) override {
+  const BuildPlan& plan(std::vector<std::string>& remarks, std::vector<Error>& damaged) override {
     catalogue_.emplace(invocation_.load(request_.matrix));
+    damaged = invocation_.damaged_derivations;
     const auto needs = lock_needs(catalogue_->plan.resolution(), catalogue_->recipes);
     const bool is_locked = find_lockfile(request_.matrix, invocation_).has_value();
     if (auto remark = floating_remark(is_locked ? LockNeeds() : needs, request_.matrix); !remark.empty())

@@ -55,10 +55,11 @@ void refuse_many(const LackingImages& lacking, const BuildPlan& plan) {
 // What the matrix published before and has no longer, as far as that can be known.
 LackingImages find_lacking(const PublishRequest& options, const BuildPlan& plan, const StatePaths& state,
                            Invocation& invocation) {
-  const std::optional<Error>& damaged = invocation.damaged_derivation;
-  if (plan.broken() == 0 && !damaged) return lacking_images(plan, state, invocation.files);
+  const std::vector<Error>& damaged = invocation.damaged_derivations;
+  if (plan.broken() == 0 && damaged.empty()) return lacking_images(plan, state, invocation.files);
   if (!options.prune) return {};
-  if (damaged) throw Error(*damaged).while_doing(fmt::format("looking for what {} lacks", plan.name()));
+  if (!damaged.empty())
+    throw Error(damaged.front()).while_doing(fmt::format("looking for what {} lacks", plan.name()));
   BrokenCell cell = plan.broken(0);
   throw cell.why.while_doing(fmt::format("looking for what {} lacks: {} is broken, and its name is unknown",
                                          plan.name(), cell.request.id));

@@ -129,7 +129,13 @@ const std::optional<PlanFile>& StateView::last_plan() const {
 // Changed inputs are the reason; without any, what an interrupted or failed run left to do.
 std::vector<std::string> StateView::reasons(const ResolvedImage& image, StepTable::Number missing) const {
   const auto& last = last_plan();
-  auto before = last ? last->image(image.id()) : std::nullopt;
+  std::optional<ImageSpec> before;
+  try {
+    if (last) before = last->image(image.id());
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::store) throw;
+    return {"what has changed is not known: the plan of the last build is damaged"};
+  }
   if (!before) return explain_new_image(last.has_value());
   auto changed = explain_image(image.spec(), *before, moved_);
   if (!changed.empty()) return changed;

@@ -1,5 +1,7 @@
 #include "factory/state/plan_file.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -79,7 +81,12 @@ PlanDocument PlanFile::read(std::string_view cell, const std::vector<std::string
   }
   text += "\n},\"steps_before_sharing\":0,\"warnings\":[]}";
   JsonLimits limits{64u << 20, 64, 1u << 20, 1'000'000};
-  return plan_from_json(JsonDocument::parse(text, file_.string(), limits));
+  try {
+    return plan_from_json(JsonDocument::parse(text, file_.string(), limits));
+  } catch (const Error& error) {  // lines and columns are of the part
+    throw Error(ExitCode::store, {file_.string(), 0, 0, error.where().pointer},
+                fmt::format("the plan is damaged: {}", error.message()), "`kiln build` writes it again");
+  }
 }
 
 std::optional<Step> PlanFile::step(std::string_view key) const {

@@ -17,8 +17,8 @@ class PlanFile {
   // nullopt: there is no such file. What is wrong in it shows where it is read.
   static std::optional<PlanFile> open(const FileSystem& files, const fs::path& file);
 
-  // This step, or the image of this cell; nothing when the plan does not have it. Throws Error(input) as
-  // plan_from_json does, with lines and columns of the part.
+  // This step, or the image of this cell; nullopt if the plan does not have it. Throws Error(store) if that
+  // part of the plan is damaged or of another version of kiln.
   std::optional<Step> step(std::string_view key) const;
   std::optional<ImageSpec> image(std::string_view id) const;
 

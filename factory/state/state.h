@@ -91,6 +91,7 @@ class StatePaths {
   std::filesystem::path test_folder() const { return root_ / "tests"; }
   std::filesystem::path image_blobs() const { return root_ / "blobs" / "images"; }
   std::filesystem::path step_blobs() const { return root_ / "blobs" / "steps"; }
+  std::filesystem::path logs() const { return root_ / "logs"; }
   std::filesystem::path log(std::string_view key) const { return file("logs", key, ".log"); }
   std::filesystem::path layout(std::string_view repository, std::string_view immutable_tag) const {
     return root_ / "images" / checked(repository) / checked(immutable_tag);

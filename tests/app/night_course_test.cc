@@ -35,6 +35,19 @@ TEST_F(NightCourse, EveryPartThatFailsIsATroubleAndTheNightGoesOn) {
   EXPECT_EQ(parts_.told, std::vector<NightState>{NightState::red});
 }
 
+// Its images stay as they were published, and no longer follow their parent.
+TEST_F(NightCourse, ADamagedApplicationMakesTheNightRed) {
+  parts_.damaged = {Error(ExitCode::store, {"/state/derived/train.json", 3, 1, ""}, "unexpected character")};
+  const NightReport report = run();
+  EXPECT_EQ(report.state, NightState::red);
+  EXPECT_EQ(report.exit_code, 8);
+  ASSERT_EQ(report.troubles.size(), 1u);
+  EXPECT_EQ(report.troubles[0].cause, TroubleCause::disk);
+  EXPECT_EQ(report.troubles[0].subject, "/state/derived/train.json");
+  EXPECT_NE(report.troubles[0].advice.find("kiln derive --remove"), std::string::npos);
+  EXPECT_EQ(parts_.published, 1) << "the other images";
+}
+
 TEST_F(NightCourse, TroubleThatStaysKnowsSinceWhen) {
   parts_.on_publish = [](NightPublication&) { throw Error(ExitCode::network, "connection refused"); };
   EXPECT_EQ(run().troubles.at(0).actor, Actor::nobody);

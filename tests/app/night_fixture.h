@@ -20,8 +20,9 @@ class FakeParts : public NightParts {
     if (on_lockfile) on_lockfile();
     return {};
   }
-  const BuildPlan& plan(std::vector<std::string>& remarks) override {
+  const BuildPlan& plan(std::vector<std::string>& remarks, std::vector<Error>& damaged_now) override {
     if (on_plan) on_plan(remarks);
+    damaged_now = damaged;
     return plan_;
   }
   void build(const std::vector<LockChange>&, NightBuild& night) override {
@@ -68,6 +69,7 @@ class FakeParts : public NightParts {
 
   std::function<void()> on_lockfile, on_tell;
   std::function<void(std::vector<std::string>&)> on_plan;
+  std::vector<Error> damaged;  // applications
   std::function<void(NightBuild&)> on_build;
   std::function<void(NightPublication&)> on_publish;
   std::function<void(std::optional<Error>&)> on_collect;

@@ -59,6 +59,25 @@ holds "$err" 'absent.json'
 expect 3 "$KILN" plan -f huge.json --recipes tiny/recipes
 holds "$err" "huge.json:1:26: error: the group 'huge' has about 2^86 cells, limit 100000; largest axes: axis0 (20 values), axis1 (20 values), axis2 (20 values) (at /axes)"
 
+# JSON has no other bytes than UTF-8, and plans and reports name the files that they are made from.
+odd=$(printf 'odd\xff')
+cp -r tiny "$odd"
+for files in "$odd/tiny.json" "$matrix --recipes $odd/recipes"; do
+  # shellcheck disable=SC2086 # a file and an option
+  expect 2 "$KILN" show -f $files --format json
+  holds "$err" 'is not UTF-8 at its byte 4'
+done
+
+# kiln reports a damaged plan of the last build, and plans without it.
+expect 0 "$KILN" plan -f "$matrix" --format json
+id=$(json 'it["cells"][0]["id"]')
+mkdir -p damaged/plans
+printf '{"axes":],"id":"%s"}\n' "$id" >damaged/plans/tiny.json
+expect 0 "$KILN" plan -f "$matrix" --state damaged --explain "$id"
+holds "$out" 'the plan of the last build is damaged'
+expect 8 "$KILN" log -f "$matrix" --state damaged "$id"
+holds "$err" 'damaged/plans/tiny.json: error: the plan is damaged: '
+
 # Cells that match nothing: 4.
 expect 4 "$KILN" plan -f "$matrix" 'framework=pytorch'
 holds "$err" "no cell of 'tiny' matches 'framework=pytorch'"

@@ -118,6 +118,8 @@ echo 'echo about to break; exit 3' >>run.sh
 expect 1 derive
 holds "$err" 'train is not recorded'
 holds "$(json 'it["images"][0]["reason"]')" 'exit status 3'
+logs=$(sed -n 's/^its logs: //p' <<<"$err")
+grep -q 'about to break' "$logs"/*.log
 cmp before.json .kiln/derived/train.json
 equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 1
 echo 'exit 1' >test.sh

@@ -88,7 +88,8 @@ TEST_F(PlanFileTest, AChangedStepIsRefused) {
     try {
       open().step(other);
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::input);
+      EXPECT_EQ(error.code(), ExitCode::store);
+      EXPECT_EQ(error.where().file, "/s/plans/demo.json");
       ++refused;
     }
   }
