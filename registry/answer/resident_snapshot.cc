@@ -12,9 +12,12 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kFewest = 32;  // questions
+// Questions by rows, before the images are read. They take longer the more images there are: with 25,000, 200
+// of them take as long as the reading (ci/bench index).
+constexpr std::size_t kFewest = 32, kMost = 200;
 constexpr std::size_t kImagesPerQuestion = 20;
 constexpr std::size_t kMostHosts = 64;
+constexpr std::size_t kMostChosen = 4096;  // entries of an application, of some 5 kB each
 
 // By its name in the current snapshot; nullopt: it has other bits by now, or none.
 std::optional<IndexEntry> entry_of(const Index& index, const SnapshotTable::Image& image) {
@@ -43,8 +46,11 @@ std::optional<IndexEntry> ResidentSnapshot::best(const Index& index, const Index
   if (is_due(index, file, application)) read(index, file, application);
   const Found found = find(file, query, host);
   if (found.none_qualifies) return std::nullopt;
+  if (found.entry) return *found.entry;
   auto entry = found.image ? entry_of(index, *found.image) : std::nullopt;
-  return entry ? std::move(entry) : best_image(index, query, host, *cpus_);
+  if (!entry) return best_image(index, query, host, *cpus_);
+  keep(file, application, *found.image, *entry);
+  return entry;
 }
 
 ResidentSnapshot::Found ResidentSnapshot::find(const IndexIdentity& file, const ImageQuery& query,
@@ -52,8 +58,22 @@ ResidentSnapshot::Found ResidentSnapshot::find(const IndexIdentity& file, const 
   const std::lock_guard held(lock_);
   const auto known = applications_.find(lower_case(query.application));
   if (file_ != file || known == applications_.end() || !known->second.images) return {};
-  const SnapshotTable::Image* image = selector_for(host, *known->second.images).best(query);
-  return image == nullptr ? Found{std::nullopt, true} : Found{*image, false};
+  Images& images = *known->second.images;
+  const SnapshotTable::Image* image = selector_for(host, images).best(query);
+  if (image == nullptr) return {std::nullopt, nullptr, true};
+  const auto chosen = images.chosen.find(image->tag);
+  return {*image, chosen == images.chosen.end() ? nullptr : chosen->second, false};
+}
+
+void ResidentSnapshot::keep(const IndexIdentity& file, const std::string& application,
+                            const SnapshotTable::Image& image, const IndexEntry& entry) {
+  auto kept = std::make_shared<const IndexEntry>(entry);
+  const std::lock_guard held(lock_);
+  const auto known = applications_.find(application);
+  if (file_ != file || known == applications_.end() || !known->second.images) return;
+  auto& chosen = known->second.images->chosen;
+  if (chosen.size() >= kMostChosen) chosen.clear();
+  chosen[image.tag] = std::move(kept);
 }
 
 bool ResidentSnapshot::is_due(const Index& index, const IndexIdentity& file, const std::string& application) {
@@ -61,7 +81,7 @@ bool ResidentSnapshot::is_due(const Index& index, const IndexIdentity& file, con
   if (file_ != file) {
     applications_.clear();
     for (const auto& [name, images] : index.applications())
-      applications_[name].enough = std::max(kFewest, images / kImagesPerQuestion);
+      applications_[name].enough = std::clamp(images / kImagesPerQuestion, kFewest, kMost);
     file_ = file;
   }
   const auto known = applications_.find(application);

@@ -25,10 +25,10 @@ struct IndexIdentity {
 // All 0 when there is no index.
 IndexIdentity identity_of_index(const std::filesystem::path& state);
 
-// Answers as best_image() does. That reads rows, and takes as long as reading some twenty images whole. So it
-// answers a program's first questions about an application; after one for each twenty of its images, all of
-// them are read, and later questions are asked of them in memory. Threads may ask at once; while one reads an
-// application, the others go on by rows.
+// Answers as best_image() does. That reads rows, and takes as long as reading twenty images whole, or more. So
+// it answers a program's first questions about an application; after one for each twenty of its images, and
+// after 200 at the latest, all of them are read, and later questions are asked of them in memory. Of an image that was chosen, the whole entry
+// is kept as well. Threads may ask at once; while one reads an application, the others go on by rows.
 class ResidentSnapshot {
  public:
   explicit ResidentSnapshot(const Microarchitectures& cpus) : cpus_(&cpus) {}
@@ -40,6 +40,7 @@ class ResidentSnapshot {
   struct Images {
     explicit Images(const std::vector<IndexEntry>& entries) : table(entries) {}
     SnapshotTable table;
+    std::map<TagName, std::shared_ptr<const IndexEntry>> chosen;
     std::map<std::string, TableSelector> hosts;  // by their descriptions; "": an unknown one
   };
   struct Application {
@@ -49,12 +50,15 @@ class ResidentSnapshot {
   };
   struct Found {
     std::optional<SnapshotTable::Image> image{};
-    bool none_qualifies = false;  // neither: its images are not in memory
+    std::shared_ptr<const IndexEntry> entry{};  // of the image, if it was chosen before
+    bool none_qualifies = false;                // neither: the application's images are not in memory
   };
   // Counts a question. True: this thread is to read the images of the application.
   bool is_due(const Index& index, const IndexIdentity& file, const std::string& application);
   void read(const Index& index, const IndexIdentity& file, const std::string& application);
   Found find(const IndexIdentity& file, const ImageQuery& query, const Host& host);
+  void keep(const IndexIdentity& file, const std::string& application, const SnapshotTable::Image& image,
+            const IndexEntry& entry);
   TableSelector& selector_for(const Host& host, Images& images) const;
 
   const Microarchitectures* cpus_;
