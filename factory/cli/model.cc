@@ -1,6 +1,7 @@
 // kiln model: the performance model that measured runs give.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "factory/cli/usage.h"
 #include "factory/record/host_description.h"
 #include "factory/run/kept_tables.h"
+#include "registry/model/anchored_prediction.h"
 #include "registry/model/kept_model.h"
 
 namespace kiln {
@@ -30,7 +32,7 @@ struct ModelRequest {
   bool json = false;
 };
 
-constexpr std::size_t kAnchors = 10;
+constexpr std::size_t kAnchors = 10, kLeastAnchors = 5;
 
 ModelRecords records_of_tables(Invocation& invocation) {
   const StatePaths state = invocation.state();
@@ -141,9 +143,37 @@ SpeedRecord question_of(const ModelRequest& request, const std::vector<SpeedReco
   return question;
 }
 
+// Other workloads were measured with this image on this host: these are the anchors.
+void say_anchored(const AnchoredPrediction& found, const ModelCheck& check, bool json) {
+  if (json)
+    return print_json(
+        {{"check", to_json(check)},
+         {"seconds", found.seconds},
+         {"low", found.low},
+         {"high", found.high},
+         {"anchors", found.anchors},
+         {"elsewhere", {{"host", found.host}, {"image", found.image}, {"seconds", found.elsewhere}}}});
+  say("{:.4g} ms/step, {:.4g} to {:.4g}\n", 1000 * found.seconds, 1000 * found.low, 1000 * found.high);
+  say("  {:.4g} ms/step with {} on {}\n", 1000 * found.elsewhere, found.image, found.host);
+  say("  time times {:.2f}: {} of the {} workloads that were measured in both places\n",
+      found.seconds / found.elsewhere, found.by_line ? "by the amounts and times" : "the median ratio",
+      found.anchors);
+  say("{}\n", text_of(check));
+}
+
+bool predict_by_anchors(const ModelRequest& request, const std::vector<SpeedRecord>& records,
+                        const SpeedRecord& question) {
+  const auto found = predict_with_anchors(records, question, kLeastAnchors);
+  if (!found) return false;
+  const LeftOut what = found->other_host ? LeftOut::host : LeftOut::image;
+  say_anchored(*found, check_with_anchors(records, what, std::min(found->anchors, kAnchors)), request.json);
+  return true;
+}
+
 void predict_step(const ModelRequest& request, Invocation& invocation) {
   const auto records = records_for(request, invocation);
   const SpeedRecord question = question_of(request, records, invocation);
+  if (predict_by_anchors(request, records, question)) return;
   const CheckedModel checked = checked_model(records);
   const SpeedPrediction prediction = checked.model.predict(question);
   const ModelCheck& check = checked.checks.front();

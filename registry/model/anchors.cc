@@ -164,7 +164,12 @@ AnchoredModel::AnchoredModel(const SeriesPair& pair, std::vector<std::size_t> an
   std::vector<std::size_t> places(anchors_.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   line_ = fit(places);
-  is_linear_ = anchors_.size() >= kLeastForALine && error_without_each(true) < error_without_each(false);
+  if (anchors_.size() < 2) return;
+  error_ = error_without_each(false);
+  if (anchors_.size() < kLeastForALine) return;
+  const double by_line = error_without_each(true);
+  is_linear_ = by_line < error_;
+  error_ = std::min(error_, by_line);
 }
 
 // `anchors`: places in anchors_.

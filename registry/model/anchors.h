@@ -54,6 +54,8 @@ class AnchoredModel {
   AnchoredModel(const SeriesPair& pair, std::vector<std::size_t> anchors);
 
   AnchoredTime predict(std::size_t place) const;  // of a place of the pair
+  // How far an anchor is off that the others predict: the mean size of the logarithm. 0 for a single anchor.
+  double error() const { return error_; }
 
  private:
   using Row = std::vector<double>;
@@ -71,7 +73,7 @@ class AnchoredModel {
   std::vector<Row> rows_;       // of each workload
   std::vector<double> ratios_;  // of each anchor
   Line line_;
-  double median_ = 0;
+  double median_ = 0, error_ = 0;
   bool is_linear_ = false;
 };
 

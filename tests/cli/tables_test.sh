@@ -37,6 +37,21 @@ expect 0 "$KILN" model check --state state --tables --json
 equals "$(json '[(check["left_out"], check.get("anchors")) for check in it]')" \
   "[('image', None), ('workload', None), ('host', None), ('image', 10), ('host', 10)]"
 
+# Twelve networks of a host predict another one of it, by its time on the other host.
+full=$published/benchmark-infer-fp32-nchw-pt240-cpu-i7_12700h-dynamo.csv
+few=benchmark-infer-fp32-nchw-pt240-cpu-new-dynamo.csv
+awk -F, 'NR == 1 || NR % 40 == 0 && $1 != "resnet50" && n++ < 12' "$full" >"$few"
+expect 0 "$KILN" bench import --state anchored "$few" --as timm
+expect 0 "$KILN" bench import --state anchored "$published/benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv" --as timm
+expect 0 "$KILN" model predict --state anchored --tables --workload resnet50@224 --set host=new
+holds "$out" 'of the 12 workloads that were measured in both places'
+holds "$out" 'on i9_10940x'
+expect 0 "$KILN" model predict --state anchored --tables --workload resnet50@224 --set host=new --json
+truth=$("$KILN_PYTHON" -c '
+import csv, sys
+print(next(row["infer_step_time"] for row in csv.DictReader(open(sys.argv[1])) if row["model"] == "resnet50" and row["infer_img_size"] == "224"))' "$full")
+equals "$(json "0.7 < it['seconds'] * 1000 / $truth < 1.4 and it['low'] < it['seconds'] < it['high']")" True
+
 # 4. Wrong tables are refused with their place, and nothing is kept of them.
 sed '3s/,[0-9.]*,/,-1,/' benchmark-infer-fp32-nchw-pt240-cpu-i7_12700h-dynamo.csv >benchmark-infer-fp32-nchw-pt240-cpu-other.csv
 expect 3 "$KILN" bench import --state state benchmark-infer-fp32-nchw-pt240-cpu-other.csv --as timm
