@@ -53,14 +53,6 @@ std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path&
   throw Error(ExitCode::usage, "no recipes folder beside " + matrix.string(), "name it with --recipes");
 }
 
-// Plans, reports and evidence name these paths, and JSON has UTF-8 only.
-void need_utf8(const fs::path& path) {
-  if (const std::size_t at = first_not_utf8(path.string()); at != std::string::npos)
-    throw Error(ExitCode::usage,
-                fmt::format("the path {} is not UTF-8 at its byte {}", path.string(), at + 1),
-                "rename it, or name it by another way, such as a symbolic link");
-}
-
 std::string how_to_add(const std::vector<fs::path>& roots, const fs::path& of_kiln) {
   std::string options;
   for (const fs::path& root : roots) options += " --recipes " + root.string();
@@ -113,9 +105,7 @@ std::string Invocation::archspec_version() const {
 CatalogueFiles Invocation::read(const std::string& matrix_file, const Lockfile* lock) {
   fs::path file = matrix_file;
   need_file(file);
-  need_utf8(file);
   std::vector<fs::path> roots = recipe_roots(options, file, files);
-  for (const fs::path& root : roots) need_utf8(root);
   const fs::path of_kiln = shared_folder() / "recipes";
   RecipeBook recipes = RecipeBook::read(files, roots);
   TargetBook targets = TargetBook::read(files, file.parent_path() / "targets", cpus());

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "factory/base/error.h"
+#include "factory/base/text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
@@ -139,6 +140,15 @@ void print_about(const CLI::App& app, const CLI::ParseError& asked) {
   flush_stdout();
 }
 
+// Plans, reports and evidence name what the user named, and JSON has UTF-8 only.
+void need_utf8(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (const std::size_t at = first_not_utf8(argv[i]); at != std::string::npos)
+      throw Error(ExitCode::usage,
+                  fmt::format("the argument {} is not UTF-8 at its byte {}", argv[i], at + 1),
+                  "name a file with other bytes by a symbolic link, or from its own folder");
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"An image factory for AI and HPC sites", "kiln"};
   app.formatter(std::make_shared<HelpFormatter>());
@@ -156,6 +166,7 @@ int run(int argc, char** argv) {
     flush_stdout();
     return 0;
   }
+  need_utf8(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
