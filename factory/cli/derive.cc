@@ -176,6 +176,7 @@ class Deriver {
     invocation_.tried = derivation;
     Derived derived{invocation_.load(options_.matrix), {}, {}};
     derived.images = images_of(derived.catalogue.plan, options_.name, derivation_.parents);
+    if (keeps_parents_) refuse_retired_bits(derived);
     derived.report = build(derived.catalogue, derived.images);
     if (derived.report.exit_code() == ExitCode::ok)
       store_.record(derivation);
@@ -186,6 +187,25 @@ class Deriver {
   }
 
  private:
+  // Bits that were published and retired: their tag may have others by now, which a job must not replace.
+  void refuse_retired_bits(const Derived& derived) const {
+    if (!invocation_.has_index()) return;
+    const Index index = invocation_.index(Index::Mode::read);
+    const RecordReader records(state_, invocation_.files);
+    for (const std::uint32_t number : derived.images) {
+      const auto record = records.image(derived.catalogue.plan.image(number).record_name());
+      if (!record) continue;
+      const std::vector<TagSpan> spans = index.history(record->repository, record->tag);
+      const auto last = std::find_if(spans.rbegin(), spans.rend(), [&](const TagSpan& span) {
+        return span.image == record->identity().hex();
+      });
+      if (last != spans.rend() && !last->retired.empty())
+        throw Error(ExitCode::no_match,
+                    fmt::format("{} of these files is retired: {}", record->name(), last->retired),
+                    "change the application's files, or give it another name");
+    }
+  }
+
   // The matrix has no cell of an application that is not recorded, so `kiln log` does not find it.
   void tell_failed(const Derived& derived) const {
     invocation_.note(fmt::format("{} is not recorded: derive it again", options_.name));

@@ -15,7 +15,9 @@ struct DeriveOptions {
   std::string matrix;
   std::vector<std::string> images;
   std::string name;
-  std::string requirements, copy, run, test;  // files of the application
+  std::string requirements, copy;  // files of the application
+  std::string copy_at;             // path in the image; "": `copy` may name it: DIR:/PATH
+  std::string run, test;
   int jobs = 0;
 };
 

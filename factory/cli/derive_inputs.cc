@@ -7,6 +7,7 @@
 
 #include "factory/base/text.h"
 #include "factory/derive/folder_archive.h"
+#include "factory/oci/overlay_tree.h"
 
 namespace kiln {
 namespace {
@@ -53,6 +54,10 @@ CopyWords copy_words(const std::string& copy, const std::string& name) {
     throw Error(ExitCode::usage,
                 fmt::format("--copy: '{}' is no path of a folder in an image", without_controls(path)),
                 "an absolute path such as /opt/" + name + ", without '.', '..' and a '/' at its end");
+  if (is_dropping(path.substr(1) + "/file", false))
+    throw Error(ExitCode::usage,
+                fmt::format("--copy: kiln empties '{}' in every image", without_controls(path)),
+                "another folder, such as /opt/" + name);
   return {copy.substr(0, colon), path};
 }
 
@@ -62,7 +67,8 @@ ApplicationInputs read_inputs(const DeriveOptions& options, const Invocation& in
   ApplicationInputs inputs;
   inputs.requirements = input_text(options.requirements, invocation);
   if (!options.copy.empty()) {
-    const CopyWords words = copy_words(options.copy, options.name);
+    const CopyWords words = options.copy_at.empty() ? copy_words(options.copy, options.name)
+                                                    : CopyWords{options.copy, options.copy_at};
     inputs.files_at = words.at;
     inputs.files = folder_archive(words.folder, invocation.state().root());
   }

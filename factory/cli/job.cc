@@ -161,12 +161,12 @@ void hand_over(const JobAnswer& answer, const JobCommandOptions& options, Invoca
   for (const std::string& note : answer.deployment.notes) invocation.note("note: " + note);
   for (const std::string& note : scripts.notes) invocation.note("note: " + note);
   if (!options.output.empty()) {
-    const fs::path build = build_file(options.output);
+    write_named(options.output, scripts.job, invocation.files);
     if (!scripts.build.empty()) {
+      const fs::path build = build_file(options.output);
       write_named(build, scripts.build, invocation.files);
       invocation.note(fmt::format("{} builds what {} runs", build.string(), options.output));
     }
-    write_named(options.output, scripts.job, invocation.files);
   }
   if (options.json) {
     print_json(to_json(answer));
@@ -190,17 +190,12 @@ void need_inside(const fs::path& folder, const fs::path& named) {
 // is read from stdin.
 DeriveOptions derive_options(const JobDerivation& wanted, const JobCommandOptions& options) {
   const fs::path folder = is_stream(options.dsl) ? fs::path() : fs::path(options.dsl).parent_path();
-  for (const std::string& named :
-       {wanted.requirements, copy_words(wanted.copy, wanted.name).folder.string(), wanted.run, wanted.test})
+  const CopyWords copy = copy_words(wanted.copy, wanted.name);
+  for (const std::string& named : {wanted.requirements, copy.folder.string(), wanted.run, wanted.test})
     need_inside(folder, named);
   auto file = [&](const std::string& named) { return named.empty() ? "" : (folder / named).string(); };
-  return {options.matrices.front(),
-          {},
-          wanted.name,
-          file(wanted.requirements),
-          file(wanted.copy),
-          file(wanted.run),
-          file(wanted.test)};
+  return {options.matrices.front(),   {},      wanted.name,      file(wanted.requirements),
+          file(copy.folder.string()), copy.at, file(wanted.run), file(wanted.test)};
 }
 
 // A derived image is a cell of the matrix of its parent.

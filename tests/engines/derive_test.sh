@@ -159,7 +159,8 @@ refused 3 'nothing.sh: error: the file is empty' "$parent" --name x --run nothin
 refused 4 'the index has no image' hello:9 --name x --run run.sh
 printf 'echo one\r\necho two\r\n' >dos.sh
 refused 3 'dos.sh:1:9: error: the line ends in CR LF' "$parent" --name x --run dos.sh
-refused 2 'is no path of a folder in an image' "$parent" --name x --copy $'src:/opt/\xff'
+refused 2 'is not UTF-8 at its byte 10' "$parent" --name x --copy $'src:/opt/\xff'
+refused 2 "kiln empties '/run/x' in every image" "$parent" --name x --copy src:/run/x
 
 # 9. A damaged record is passed over, and named.
 echo '{"schema": 1' >.kiln/derived/train.json
@@ -235,6 +236,13 @@ sed 's|"copy": "src"|"run": "r:/x"|' job.json >linked.json
 expect 3 job linked.json -f "$matrix"
 holds "$err" 'is a symbolic link out of the folder of the document'
 rm -r linked 'd:' 'r:'
+# Nor does a folder of the document whose name ends in a colon.
+mkdir -p 'evil:/src' secret/src
+echo here >'evil:/src/good' && echo outside >secret/src/topsecret && ln -s secret evil
+echo 'test -e /opt/jobbed/good && ! test -e /opt/jobbed/topsecret' >'evil:/job_test.sh'
+cp job.json 'evil:/job.json'
+expect 0 "$KILN" job --dsl 'evil:/job.json' --host x86_64 -f "$matrix" --json
+rm -r 'evil:' evil secret
 # What is wrong with its files is said before anything is built.
 sed 's/"copy": "src"/"copy": "scr"/' job.json >typo.json
 expect 3 job typo.json -f "$matrix" --build-if-missing
@@ -282,7 +290,18 @@ rm pipe link.sh target.sh
 expect 0 "$KILN" index retire "$jobbed" --reason 'wrong results'
 expect 4 job job.json -f "$matrix"
 holds "$err" "$jobbed is retired: wrong results"
-expect 0 "$KILN" index retire "$jobbed" --undo
+# Nor does it replace another application of its name.
+cp -r src retired_src
+echo '# newer' >>src/train
+expect 0 job job.json -f "$matrix"
+holds "$err" "published $jobbed as snapshot"
+mv src newer_src && mv retired_src src
+expect 4 job job.json -f "$matrix"
+holds "$err" "$jobbed of these files is retired: wrong results"
+lacks "$err" published
+rm -r src && mv newer_src src
+expect 0 job job.json -f "$matrix"
+lacks "$err" published
 expect 0 "$KILN" index retire "$parent" --reason 'old'
 expect 4 "$KILN" derive -f "$matrix" "$parent" --name other --run run.sh
 holds "$err" "$parent is retired: old"
