@@ -66,8 +66,9 @@ SpeedRecord record_of(const TableFacts& facts, const ExternalRow& row, const Net
 }  // namespace
 
 std::string TableFacts::series() const {
-  return fmt::format("{}, {} {}, {}, {}, {}", host, framework, version,
-                     compiler.empty() ? "no graph compiler" : compiler, layout, precision);
+  return fmt::format("{}, {} {}, {}, {}, {}{}", host, framework, version,
+                     compiler.empty() ? "no graph compiler" : compiler, layout, precision,
+                     device == "gpu" ? ", gpu" : "");
 }
 
 ModelRecords external_records(std::span<const ExternalTable> tables) {
@@ -94,6 +95,8 @@ ModelRecords external_records(std::span<const ExternalTable> tables) {
 
 namespace {
 
+constexpr std::size_t kLongestFact = 200;
+
 struct FactName {
   std::string_view name;
   std::string TableFacts::*member;
@@ -114,18 +117,24 @@ void set_fact(TableFacts& facts, const std::string& name, const std::string& val
     if (fact.name != name) continue;
     const bool none = name == "compiler" && value == "none";
     facts.*fact.member = none ? "" : value;
-    if (std::ranges::any_of(value, is_control) || first_not_utf8(value) != value.npos)
-      throw Error(ExitCode::usage, fmt::format("the {} of a table is a line of text", name));
     return;
   }
   throw Error(ExitCode::usage, fmt::format("a table has no '{}' to set", name), did_you_mean(name, names));
 }
 
 void need_facts(const TableFacts& facts, const std::string& file) {
-  for (const FactName& fact : kFactNames)
-    if (fact.name != "compiler" && (facts.*fact.member).empty())
+  for (const FactName& fact : kFactNames) {
+    const std::string& value = facts.*fact.member;
+    if (fact.name != "compiler" && value.find_first_not_of(' ') == value.npos)
       throw Error(ExitCode::usage, fmt::format("the name '{}' does not say the {}", file, fact.name),
                   fmt::format("say --set {}=VALUE", fact.name));
+    if (value.size() > kLongestFact || first_not_utf8(value) != value.npos ||
+        without_controls(value) != value || value.find_first_of("\n\t") != value.npos)
+      throw Error(
+          ExitCode::usage,
+          fmt::format("the {} of the table is no line of at most {} bytes of text", fact.name, kLongestFact),
+          fmt::format("say --set {}=VALUE", fact.name));
+  }
   if (facts.device != "cpu" && facts.device != "gpu")
     throw Error(ExitCode::usage, fmt::format("a device is cpu or gpu, not '{}'", facts.device));
 }

@@ -27,8 +27,8 @@ struct TableFacts {
   std::string layout;     // order of the dimensions: "nchw", "nhwc"
   std::string precision;  // "fp32", "amp", "bf16"
 
-  // "i9_10940x, pytorch 2.4.0, inductor, nchw, fp32": all that makes its rows another series than those of
-  // another table.
+  // "i9_10940x, pytorch 2.4.0, inductor, nchw, fp32", with ", gpu" for a GPU of that host: all that makes its
+  // rows another series than those of another table.
   std::string series() const;
 };
 
@@ -50,10 +50,10 @@ struct ExternalTable {
   std::size_t failed = 0;  // rows without a speed, which the project could not measure
 };
 
-// Sets a member of TableFacts by its name. Throws Error(usage) for an unknown one and for a value that is no
-// line of text.
+// Sets a member of TableFacts by its name. Throws Error(usage) for an unknown one.
 void set_fact(TableFacts& facts, const std::string& name, const std::string& value);
-// Throws Error(usage) for a fact that neither the name of `file` nor the user gives.
+// Throws Error(usage) for a fact that neither the name of `file` nor the user gives, and for one that is no
+// short line of text.
 void need_facts(const TableFacts& facts, const std::string& file);
 
 // {"format": 1, "facts": {…}, "table": "model,…"}

@@ -55,7 +55,7 @@ void need_plain_lines(std::string_view text, const std::string& file) {
     for (std::size_t i = 0; i < one.size(); ++i)
       if (static_cast<signed char>(one[i]) < ' ' &&
           !(one[i] == '\r' && i + 1 == one.size()))  // bytes over 127 are negative
-        fail(file, line, static_cast<int>(i) + 1, "a table has ASCII characters only",
+        fail(file, line, static_cast<int>(i) + 1, "a table has printable ASCII characters only",
              "is this a results table?");
   }
 }

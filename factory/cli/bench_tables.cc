@@ -71,7 +71,8 @@ void import_table(const std::string& file, const std::vector<std::string>& facts
       timm_table(invocation.files.read(file, kMost).value_or(""), file, facts_of(facts));
   const StatePaths state = invocation.state();
   const WriterLock lock = lock_state(invocation, "kiln bench import of " + file);
-  KeptTables(state, invocation.files).put(table);
+  if (KeptTables(state, invocation.files).put(table))
+    invocation.note(fmt::format("note: replaces the earlier table of {}", table.facts.series()));
   say("{} of {}, {} ({}); {} without a speed\n", counted(table.rows.size(), "result"), table.facts.series(),
       table.facts.source, table.facts.licence, table.failed);
   say("not measured here: only `kiln model --tables` uses them\n");

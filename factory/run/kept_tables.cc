@@ -21,19 +21,25 @@ std::string with_sum(const Json& content) {
   return Json{{"content", text}, {"sum", Digest::of(text).hex()}}.dump() + "\n";
 }
 
+// The table is text in text: each '\\' of it is written as four, and half of them are in the outer string.
+constexpr JsonLimits kLimits{.bytes = 16u << 20, .string_bytes = 8u << 20};
+
 ExternalTable table_of(const std::string& text, const std::string& file) {
-  const JsonDocument document = JsonDocument::parse(text, file);
+  const JsonDocument document = JsonDocument::parse(text, file, kLimits);
   const JsonNode root = document.root();
   root.allow_only({"content", "sum"});
   const std::string content = root.at("content").string();
   if (Digest::of(content).hex() != root.at("sum").string()) root.fail("the content was changed");
-  return external_table_from_json(JsonDocument::parse(content, file).root());
+  return external_table_from_json(JsonDocument::parse(content, file, kLimits).root());
 }
 
 }  // namespace
 
-void KeptTables::put(const ExternalTable& table) {
-  files_.write(file_of(state_, table.facts.series()), with_sum(to_json(table)));
+bool KeptTables::put(const ExternalTable& table) {
+  const fs::path file = file_of(state_, table.facts.series());
+  const bool replaces = files_.exists(file);
+  files_.write(file, with_sum(to_json(table)));
+  return replaces;
 }
 
 bool KeptTables::remove(const std::string& series) {
@@ -51,6 +57,8 @@ std::vector<ExternalTable> KeptTables::all() const {
     if (!text) continue;
     try {
       tables.push_back(table_of(*text, file.string()));
+      if (file_of(state_, tables.back().facts.series()) != file)
+        throw Error(ExitCode::store, {file.string(), 0, 0, ""}, "its name is not that of its series");
     } catch (const Error& error) {
       throw Error(ExitCode::store, error.where(), "a kept table is not what was written: " + error.message(),
                   kImportAgain);

@@ -18,7 +18,8 @@ class KeptTables {
   KeptTables(const StatePaths& state, FileSystem& files) : state_(state), files_(files) {}
 
   // Writes the whole table or nothing.
-  void put(const ExternalTable& table);
+  // True: it replaces an earlier table of its series.
+  bool put(const ExternalTable& table);
   // False if there is no table of this series (TableFacts::series()).
   bool remove(const std::string& series);
   // By their series. Throws Error(store) with the file that kiln did not write, or that was changed.

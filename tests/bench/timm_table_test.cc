@@ -41,7 +41,7 @@ TEST(TimmTable, TheNameSaysHowItWasMeasured) {
   EXPECT_EQ(table.facts.licence, "Apache-2.0");
   EXPECT_EQ(table.facts.source, std::string("huggingface/pytorch-image-models, results/") + kName);
   EXPECT_EQ(read(kTable, "benchmark-infer-amp-nhwc-pt113-cu117-rtx3090.csv").facts.series(),
-            "rtx3090, pytorch 1.13, no graph compiler, nhwc, amp");
+            "rtx3090, pytorch 1.13, no graph compiler, nhwc, amp, gpu");
   EXPECT_EQ(read(kTable, "benchmark-infer-amp_bf16-nchw-pt291-cu130-pro6000maxq-dynamo.csv").facts.device,
             "gpu");
 }
@@ -54,7 +54,8 @@ TEST(TimmTable, OptionsReplaceWhatTheNameSays) {
   EXPECT_EQ(usage_error(kName, {{"hots", "ours"}}),
             "error: a table has no 'hots' to set; did you mean 'host'?");
   EXPECT_EQ(usage_error(kName, {{"device", "tpu"}}), "error: a device is cpu or gpu, not 'tpu'");
-  EXPECT_EQ(usage_error(kName, {{"host", "a\nb"}}), "error: the host of a table is a line of text");
+  EXPECT_EQ(usage_error(kName, {{"host", "a\nb"}}),
+            "error: the host of the table is no line of at most 200 bytes of text; say --set host=VALUE");
   EXPECT_EQ(usage_error("benchmark-infer-fp32-nchw-pt24-cpu-x.csv", {}).substr(0, 76),
             "error: the name 'benchmark-infer-fp32-nchw-pt24-cpu-x.csv' does not say the ");
 }
@@ -141,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongTable{"tf_efficientnet_b0", "resnet50",
                    "3:1: error: a second row of resnet50 with inputs of 224"},
         WrongTable{"model,", "\xEF\xBB\xBFmodel,", "1:1: error: the table begins with a byte order mark"},
-        WrongTable{"resnet50", "r\xC3\xA9snet", "2:2: error: a table has ASCII characters only"},
+        WrongTable{"resnet50", "r\xC3\xA9snet", "2:2: error: a table has printable ASCII characters only"},
         WrongTable{"resnet50", "\"resnet50", "5:1: error: the quote of a field is not closed"}));
 
 TEST(TimmTable, RefusesWhatIsNoTable) {
@@ -160,6 +161,27 @@ TEST(TimmTable, RefusesWhatIsNoTable) {
       refusal(std::string(600 << 10, '\n')),
       begin +
           ":1:1: error: the table has 614400 bytes; a table has at most 524288; is this a results table?");
+}
+
+TEST(TimmTable, FactsAreShortLines) {
+  for (const std::string host : {"a\nb", "a\x1b[1m", "a\xc2\x9b", "a\xff"}) {
+    EXPECT_NE(usage_error("benchmark-infer-fp32-nchw-pt240-cpu-" + host + ".csv", {})
+                  .find("of the table is no line"),
+              std::string::npos)
+        << host;
+    EXPECT_NE(usage_error(kName, {{"source", host}}).find("the source of the table is no line"),
+              std::string::npos);
+  }
+  EXPECT_NE(usage_error(kName, {{"licence", std::string(201, 'x')}}).find("at most 200 bytes"),
+            std::string::npos);
+  EXPECT_NE(usage_error(kName, {{"host", "  "}}).find("does not say the host"), std::string::npos);
+}
+
+TEST(TimmTable, AGpuOfAHostIsAnotherSeries) {
+  const auto processor = timm_table(kTable, "benchmark-infer-fp32-nchw-pt240-cpu-box.csv", {});
+  const auto gpu = timm_table(kTable, "benchmark-infer-fp32-nchw-pt240-cu124-box.csv", {});
+  EXPECT_EQ(processor.facts.series(), "box, pytorch 2.4.0, no graph compiler, nchw, fp32");
+  EXPECT_EQ(gpu.facts.series(), processor.facts.series() + ", gpu");
 }
 
 std::string published(const std::string& name) {

@@ -24,9 +24,9 @@ struct World {
 TEST(KeptTables, ANewerTableReplacesTheOneOfItsSeries) {
   World world;
   EXPECT_TRUE(world.tables.all().empty());
-  world.tables.put(table_with("b", "100"));
-  world.tables.put(table_with("a", "100"));
-  world.tables.put(table_with("b", "101"));
+  EXPECT_FALSE(world.tables.put(table_with("b", "100")));
+  EXPECT_FALSE(world.tables.put(table_with("a", "100")));
+  EXPECT_TRUE(world.tables.put(table_with("b", "101")));
   const auto all = world.tables.all();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].facts.host, "a");
@@ -50,6 +50,33 @@ TEST(KeptTables, AChangedTableIsRefused) {
               std::string::npos)
         << error.format();
   }
+}
+
+// Its rows would count twice, and no series would remove it.
+TEST(KeptTables, ATableUnderAnotherNameIsRefused) {
+  World world;
+  world.tables.put(table_with("a", "100"));
+  world.files.write(world.state.bench_table("0123"), world.files.files.begin()->second);
+  try {
+    world.tables.all();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_NE(error.format().find("0123.json: error: a kept table is not what was written: its name is not "
+                                  "that of its series"),
+              std::string::npos)
+        << error.format();
+  }
+}
+
+// Escaped twice, in the table and in its sum's text.
+TEST(KeptTables, TheLargestTableIsReadAgain) {
+  World world;
+  ExternalTable table = table_with("a", "100");
+  const std::string text = table.text + std::string((512u << 10) - table.text.size(), '\n');
+  world.tables.put(timm_table(text, "benchmark-infer-fp32-nchw-pt240-cpu-x-dynamo.csv", {}));
+  ASSERT_EQ(world.tables.all().size(), 1U);
+  EXPECT_EQ(world.tables.all().front().text, text);
 }
 
 }  // namespace
