@@ -111,6 +111,10 @@ std::string text_over_rival(const Comparison& found) {
 
 }  // namespace
 
+bool ended_with_the_budget(const TuningJournal& journal) {
+  return journal.trials.size() == 1 && journal.trials.front().end == TrialEnd::stopped;
+}
+
 TuningSetting rival_setting() { return {{kLauncher, "torch.backends.xeon.run_cpu"}}; }
 
 bool is_rival(const TuningSetting& setting) { return setting.contains(kLauncher); }
@@ -324,6 +328,7 @@ TuningJournal read_tuning_journal(std::string_view text, const std::string& file
   std::vector<std::string_view> lines = split(text, '\n');
   lines.pop_back();  // "", or what a kill left
   try {
+    if (!lines.empty()) JsonDocument::parse(lines[0], file + ", line 1").root().at("space");
     for (std::size_t i = 1; i < lines.size(); ++i)
       add_line(JsonDocument::parse(lines[i], fmt::format("{}, line {}", file, i + 1)).root(), journal);
   } catch (const Error& error) {

@@ -105,6 +105,9 @@ struct NextTuningStep {
   TuningSide side = TuningSide::standard;
   std::string why{};  // the search ended
 };
+// The default was stopped at the end of a budget. Nothing follows it, so that a larger one begins anew.
+bool ended_with_the_budget(const TuningJournal& journal);
+
 // Throws Error(images_failed) when the default failed, Error(timeout) when it was stopped, and Error(usage)
 // when the budget is too small for the default, a trial and the comparison.
 NextTuningStep next_step(const TuningTerms& terms, const TuningJournal& journal);

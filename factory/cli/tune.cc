@@ -103,6 +103,10 @@ TuneResult ImageTuning::run(const TuneWork& work, const ImageSpec& image, const 
   TuningFile file(head, setup_.state, invocation_.files);
   if (work.again) file.remove();
   TuningJournal journal = file.begin();
+  if (ended_with_the_budget(journal)) {
+    file.remove();
+    journal = file.begin();
+  }
   if (!journal.trials.empty())
     invocation_.note(
         fmt::format("tune  goes on after {} and {}", counted(journal.trials.size(), "trial"),
@@ -277,7 +281,8 @@ void run_tune(TuneOptions& options, Invocation& invocation) {
                 "kiln tune -f MATRIX --dsl FILE, or kiln tune --list");
   options.work.terms.budget = budget_of(options.budget);
   options.work.terms.trials = options.trials;
-  if (!options.work.wishes.data.empty()) invocation.need_file(options.work.wishes.data);
+  if (const std::string& data = options.work.wishes.data; !data.empty() && !invocation.files.exists(data))
+    throw Error(ExitCode::input, fmt::format("--data: there is no file or folder '{}'", data));
   invocation.need_root_or_namespace();
   ImageQuery query;
   const ImageRecord record =

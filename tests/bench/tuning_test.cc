@@ -78,6 +78,15 @@ TEST(Tuning, EndsWithoutADefault) {
   EXPECT_EQ(refusal(terms_of(600), journal), ExitCode::timeout);
 }
 
+TEST(Tuning, ABudgetThatEndsTheDefaultIsForgotten) {
+  TuningJournal journal;
+  EXPECT_FALSE(ended_with_the_budget(journal));
+  journal.trials.push_back(ended({}, TrialEnd::stopped));
+  EXPECT_TRUE(ended_with_the_budget(journal));
+  journal.trials.front().end = TrialEnd::failed;
+  EXPECT_FALSE(ended_with_the_budget(journal)) << "a larger budget does not help";
+}
+
 TEST(Tuning, NeedsABudgetForTheComparison) {
   TuningJournal journal;
   journal.trials = {trial_of({}, 40, 10)};
@@ -296,7 +305,7 @@ TEST(TuningJournal, IsWholeAfterEachKill) {
 TEST(TuningJournal, SaysWhatIsDamaged) {
   auto damage = [](const std::string& line) {
     try {
-      read_tuning_journal("{}\n" + line + "\n", "j");
+      read_tuning_journal("{\"space\": {}}\n" + line + "\n", "j");
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::store);
       return error.message();
@@ -309,6 +318,8 @@ TEST(TuningJournal, SaysWhatIsDamaged) {
   EXPECT_NE(damage(R"({"trial": 0, "set": {}, "end": "done"})"), "no error");
   EXPECT_NE(damage(R"({"trial": 0, "set": {}, "end": "failed", "seconds": -1})"), "no error");
   EXPECT_NE(damage("{}"), "no error");
+  for (const char* head : {"null\n", "{}\n", "[1]\n"})
+    EXPECT_THROW(read_tuning_journal(head, "j"), Error) << head;
   EXPECT_EQ(damage(R"({"trial": 0, "set": {}, "end": "failed", "seconds": 1})"), "no error");
 }
 
