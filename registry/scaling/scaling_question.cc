@@ -128,13 +128,13 @@ ScalingQuestion read_scaling_question(const ScalingWords& words, const AskedScal
 RankChoice choose_ranks(const ScalingQuestion& question) {
   const std::int64_t asked = question.ranks.back();
   RankChoice choice;
-  choice.ranks = choice.low = choice.high = choose_ranks(question.model, asked, question.efficiency);
+  choice.ranks = choice.low = choice.high = choose_ranks(question.model, asked, question.least());
   if (!question.fit) return choice;
   SpeedupModel other = question.model;
   other.parallel = question.fit->low;
-  choice.low = choose_ranks(other, asked, question.efficiency);
+  choice.low = choose_ranks(other, asked, question.least());
   other.parallel = question.fit->high;
-  choice.high = choose_ranks(other, asked, question.efficiency);
+  choice.high = choose_ranks(other, asked, question.least());
   return choice;
 }
 

@@ -52,6 +52,11 @@ TEST(ScalingQuestion, WordsComeBeforeTheDocument) {
   EXPECT_EQ(choose_ranks(law).ranks, 11);
 }
 
+TEST(ScalingQuestion, ALawIsFollowedDownToHalf) {
+  EXPECT_EQ(choose_ranks(read_scaling_question({.model = "amdahl:0.9", .ranks = "1..512"}, {})).ranks, 11);
+  EXPECT_EQ(choose_ranks(read_scaling_question({.model = "noop", .ranks = "1..512"}, {})).ranks, 512);
+}
+
 TEST(ScalingQuestion, AFitChoosesWithAnInterval) {
   const auto question = read_scaling_question(
       {.times = "1:142.24,2:104.44,4:87.12,6:73.03", .ranks = "1..64", .efficiency = "0.2"}, {});
