@@ -77,7 +77,10 @@ void run_show(const SiteDocumentOptions& options, Invocation& invocation) {
 
 void run_detect(const SiteDocumentOptions& options, Invocation& invocation) {
   MachineAnswers answers;
-  answers.nodes = invocation.output_of({"scontrol", "--oneliner", "show", "node"}).value_or("");
+  const auto nodes = invocation.output_of({"scontrol", "--oneliner", "show", "node"});
+  if (!nodes && invocation.runner.find_program("scontrol"))
+    invocation.note("note: scontrol does not answer, so this describes this machine alone");
+  answers.nodes = nodes.value_or("");
   answers.partitions = invocation.output_of({"scontrol", "--oneliner", "show", "partition"}).value_or("");
   answers.gpus = invocation.output_of({"nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"})
                      .value_or("");

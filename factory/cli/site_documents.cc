@@ -1,7 +1,10 @@
 #include "factory/cli/site_documents.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
+#include "factory/base/error.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
@@ -15,9 +18,15 @@ std::vector<SiteDocument> read_site_files(const SiteFiles& named, const FileSyst
   std::vector<SiteDocument> documents;
   auto read = [&](SiteKind kind, const std::vector<std::string>& names) {
     for (const std::string& name : names)
-      for (SiteDocument& one :
-           read_site_documents(kind, read_document(files, name), std::filesystem::path(name).stem().string()))
+      for (SiteDocument& one : read_site_documents(kind, read_document(files, name),
+                                                   std::filesystem::path(name).stem().string())) {
+        for (const SiteDocument& other : documents)
+          if (other.kind == kind && other.name == one.name && other.document != one.document)
+            throw Error(ExitCode::input, {name, 0, 0, ""},
+                        fmt::format("two different documents are called '{}'", one.name),
+                        "give one of them another name");
         documents.push_back(std::move(one));
+      }
   };
   read(SiteKind::infrastructure, named.infrastructures);
   read(SiteKind::script, named.scripts);

@@ -84,9 +84,18 @@ holds "$out" '#SBATCH --partition=cpu'
 expect 3 "$KILN" job --dsl "$dsl/tf_snow.json" --infrastructure cluster --snapshot 1
 expect 0 "$KILN" infrastructure import cluster.json
 equals "$out" 'snapshot 2: 1 infrastructure imported'
+echo '[{"name": "twice", "partitions": {"a": {"nnodes": 1}}}, {"name": "twice", "partitions": {"a": {"nnodes": 2}}}]' >twice.json
+expect 3 "$KILN" infrastructure import twice.json
+holds "$err" "twice.json: error: two different documents are called 'twice'"
 echo '{"partitions": {"a": {"nnodes": 0}}}' >wrong-machines.json
 expect 3 "$KILN" infrastructure import wrong-machines.json
 holds "$err" 'wrong-machines.json:1:'
+mkdir failing
+printf '#!/bin/sh\nexit 1\n' >failing/scontrol
+chmod +x failing/scontrol
+expect 0 env PATH="$PWD/failing:$PATH" "$KILN" infrastructure detect --name here
+holds "$err" 'scontrol does not answer'
+expect 2 "$KILN" infrastructure detect --name "$(printf '\xff')"
 expect 0 "$KILN" infrastructure detect --name here
 printf '%s\n' "$out" >here.json
 expect 0 "$KILN" infrastructure import here.json
