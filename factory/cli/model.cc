@@ -179,18 +179,20 @@ void predict_step(const ModelRequest& request, Invocation& invocation) {
   const ModelCheck& check = checked.checks.front();
   if (request.json) {
     Json json{{"check", to_json(check)}};
+    if (prediction.has_interval) json.update({{"low", prediction.low}, {"high", prediction.high}});
     if (prediction.no_data.empty())
       json.update({{"seconds", prediction.seconds},
-                   {"low", prediction.low},
-                   {"high", prediction.high},
                    {"reasons", prediction.reasons},
                    {"averages", prediction.averages}});
     else
       json["no_data"] = prediction.no_data;
     print_json(json);
   } else if (prediction.no_data.empty()) {
-    say("{:.4g} ms/step, {:.4g} to {:.4g}\n", 1000 * prediction.seconds, 1000 * prediction.low,
-        1000 * prediction.high);
+    const std::string interval =
+        prediction.has_interval
+            ? fmt::format("{:.4g} to {:.4g}", 1000 * prediction.low, 1000 * prediction.high)
+            : "without an interval: no prediction could be checked";
+    say("{:.4g} ms/step, {}\n", 1000 * prediction.seconds, interval);
     for (const std::string& reason : prediction.reasons) say("  {}\n", reason);
     for (const std::string& average : prediction.averages)
       say("  {} was never measured: the average stands for it\n", average);

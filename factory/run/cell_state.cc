@@ -147,7 +147,16 @@ std::vector<std::string> StateView::reasons(const ResolvedImage& image, StepTabl
   return {fmt::format("{}: {}", plan_.steps().pattern(missing).title, why)};
 }
 
+// Of a damaged record nothing is known; a build runs its step again.
 StepCost StateView::cost(const std::string& key) const {
+  try {
+    return known_cost(key);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+StepCost StateView::known_cost(const std::string& key) const {
   RecordReader reader(state_, files_);
   if (names_.has_test(key)) {
     auto record = reader.test(key);

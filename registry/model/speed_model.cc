@@ -96,7 +96,8 @@ SpeedPrediction SpeedModel::predict(const SpeedRecord& question) const {
   prediction.trend = std::exp(linear);
   prediction.seconds = prediction.low = prediction.high = std::exp(logarithm);
   prediction.averages = columns_.unseen(question);
-  if (!errors_.empty()) {
+  prediction.has_interval = !errors_.empty();
+  if (prediction.has_interval) {
     // The error that so many of n + 1 are within, of n that were seen: never better than the worst of few.
     const double rank = std::ceil(kCovered * static_cast<double>(errors_.size() + 1));
     const double error = errors_[std::min(errors_.size(), static_cast<std::size_t>(rank)) - 1];

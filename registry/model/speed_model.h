@@ -28,9 +28,10 @@ RobustFit robust_fit(const std::vector<std::vector<double>>& rows, const std::ve
 struct SpeedPrediction {
   std::string no_data;                    // why there is none; nothing else is set then
   double seconds = 0, low = 0, high = 0;  // of a step; nine in ten are between low and high
-  double trend = 0;                       // seconds of the linear part alone
-  std::vector<std::string> reasons;       // the features that made it, the strongest first
-  std::vector<std::string> averages;      // words that were never measured, for which the average stands
+  bool has_interval = false;          // false: the check had no errors to make one of; low = seconds = high
+  double trend = 0;                   // seconds of the linear part alone
+  std::vector<std::string> reasons;   // the features that made it, the strongest first
+  std::vector<std::string> averages;  // words that were never measured, for which the average stands
 };
 
 inline constexpr std::size_t kLeastRecords = 8;

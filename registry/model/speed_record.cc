@@ -92,6 +92,14 @@ void add_host(SpeedRecord& record, const HostDescription& host) {
   record.host = fmt::format("{}, {} processors", host.model.empty() ? host.cpu : host.model, host.cores);
 }
 
+static std::string known_names(const std::string& workload, const std::set<std::string>& names) {
+  constexpr std::size_t kMostNamed = 20;
+  if (names.size() <= kMostNamed) return fmt::format("there are: {}", fmt::join(names, ", "));
+  const std::string near = did_you_mean(workload, {names.begin(), names.end()});
+  return near.empty() ? fmt::format("{} others were measured, such as {}", names.size(), *names.begin())
+                      : near;
+}
+
 SpeedRecord workload_question(const std::vector<SpeedRecord>& records, const std::string& workload) {
   std::set<std::string> names;
   SpeedRecord question;
@@ -119,9 +127,8 @@ SpeedRecord workload_question(const std::vector<SpeedRecord>& records, const std
     found = true;
   }
   if (!found)
-    throw Error(
-        ExitCode::no_match, fmt::format("no run of '{}' was measured", workload),
-        names.empty() ? "`kiln bench` measures it" : fmt::format("there are: {}", fmt::join(names, ", ")));
+    throw Error(ExitCode::no_match, fmt::format("no run of '{}' was measured", workload),
+                names.empty() ? "`kiln bench` measures it" : known_names(workload, names));
   return question;
 }
 

@@ -52,6 +52,15 @@ TEST(SpeedModel, NamesWhatMadeAPrediction) {
   EXPECT_EQ(model.predict(far).seconds, 0);
 }
 
+TEST(SpeedModel, HasNoIntervalBeforeItWasChecked) {
+  SpeedModel model(made_up_records());
+  EXPECT_FALSE(model.predict(model.records().front()).has_interval);
+  model.set_errors({0.1, -0.2});
+  const SpeedPrediction checked = model.predict(model.records().front());
+  EXPECT_TRUE(checked.has_interval);
+  EXPECT_LT(checked.low, checked.high);
+}
+
 TEST(SpeedModel, RefusesRecordsThatTeachNothing) {
   auto records = made_up_records();
   records.resize(3);
