@@ -173,6 +173,11 @@ class RootFinder {
       roots_.plans.emplace(name, published ? "published in a snapshot that stays"
                                            : "younger than " + age_text(setup_.retention.keep_for));
       const std::string text = setup_.files.read(file, kMostPlan).value_or("");
+      // Of a plan that was cut off, the steps that it no longer names would go.
+      if (!text.starts_with('{') || !text.ends_with("}\n"))
+        throw Error(ExitCode::store, {file.string(), 0, 0, ""},
+                    "the plan is damaged, and the steps that it needs are not known",
+                    "remove it to collect garbage without it; `kiln build` writes it when it runs a step");
       roots_.named.add(text);
       add_bases(text);
     }

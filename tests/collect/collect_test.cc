@@ -190,6 +190,8 @@ TEST(Collect, WhatIsBuiltAndNotPublishedStaysForItsTime) {
   small.change_base("base 0");
   small.build();
   small.publish();
+  std::ofstream(small.state.plan("demo"), std::ios::trunc) << "{";  // it named them
+  EXPECT_THROW(small.gc(keep_newest(1)), Error);
   fs::remove(small.state.plan("demo"));  // no plan names it now
   Retention retention = keep_newest(1);
   retention.keep_for = std::chrono::hours(24 * 10);
