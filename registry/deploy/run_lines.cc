@@ -32,6 +32,15 @@ bool is_parallel(const Deployment& deployment) {
 // pyxis starts its containers by srun alone.
 bool needs_step(const Deployment& deployment) { return deployment.runtime == ContainerRuntime::enroot; }
 
+// srun's PMIx keeps its data in files below SlurmdSpoolDir, which containers do not see: each rank reports
+// errors (apptainer/singularity#5195). PMIx's module `hash` needs no files. pyxis replaces the variable
+// (NVIDIA/pyxis, pyxis_slurmstepd.c: pmix_remap_list).
+void add_pmix(Lines& lines, const Deployment& deployment, JobContainer& run) {
+  if (!deployment.mpi_plugin.starts_with("pmix") || deployment.runtime == ContainerRuntime::enroot) return;
+  lines.emplace_back("export PMIX_MCA_gds=\"${PMIX_MCA_gds:-hash}\"");
+  run.own_variables.emplace_back("PMIX_MCA_gds");
+}
+
 void add_environment(Lines& lines, const Deployment& deployment, JobContainer& run) {
   auto set = [&](const std::string& name, const std::string& value) {
     lines.push_back(fmt::format("export {}={}", name, job_word(value)));
@@ -53,6 +62,7 @@ void add_environment(Lines& lines, const Deployment& deployment, JobContainer& r
         set(name, value);
     }
   }
+  add_pmix(lines, deployment, run);
   // Of the runtimes, it alone hands over nothing unasked; the processes set it.
   if (deployment.job.uses_tf_config() && deployment.runtime == ContainerRuntime::podman)
     run.own_variables.insert(run.own_variables.end(), {"TF_CONFIG", "no_grpc_proxy"});

@@ -22,6 +22,22 @@ TEST(Deploy, FillsInWhatTheInfrastructureSays) {
   EXPECT_TRUE(holds(text, "srun --ntasks=8 --nodes=1 --ntasks-per-node=8 --cpu-bind=cores --mpi=pmix sh -c"));
 }
 
+// apptainer/singularity#5195: the files of srun's PMIx are not in the container.
+TEST(Deploy, PmixNeedsNoFilesInTheContainer) {
+  const std::string text = script(document("", kMpi));
+  EXPECT_TRUE(holds(text, "export PMIX_MCA_gds=\"${PMIX_MCA_gds:-hash}\"\n")) << text;
+  EXPECT_TRUE(holds(text, "export SINGULARITYENV_PMIX_MCA_gds=\"${PMIX_MCA_gds}\"\n"));
+  const std::string own = script(document(R"("copy_environment_variable": "PMIX_MCA_gds=ds21")", kMpi));
+  EXPECT_LT(own.find("PMIX_MCA_gds=ds21"), own.find("PMIX_MCA_gds:-hash")) << own;
+  DeployedImage mpich = openmpi_image();
+  mpich.mpi = "mpich";
+  for (const std::string& without :
+       {script(document("", kMpi), mpich), script(document("", kPlain)),
+        script(document("", kMpi, R"("job_scheduler_type": "torque")")),
+        script(document("", kMpi), openmpi_image(), nullptr, {{}, ContainerRuntime::enroot})})
+    EXPECT_FALSE(holds(without, "PMIX_MCA_gds")) << without;
+}
+
 TEST(Deploy, CountsNodesByRanksAndTheirThreads) {
   const Infrastructure machines = infrastructure();
   const Deployment wide =
