@@ -4,6 +4,7 @@
 
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
+#include "factory/record/host_needs.h"
 #include "registry/deploy/command_words.h"
 #include "registry/deploy/render_job.h"
 #include "registry/select/tuned_setting.h"
@@ -72,6 +73,20 @@ void add_environment(Lines& lines, const Deployment& deployment, JobContainer& r
     set("KILN_CHECKPOINT_INTERVAL", std::to_string(deployment.job.checkpoint->interval.count()));
 }
 
+// The number that the launcher gave to a process, as the image's MPI reads it. The distributions' Open MPI
+// reads PMIx, and their MPICH reads PMI: with the other's variable, each process is rank 0 of 1
+// (open-mpi/ompi#13523). The MPI of other images, and the one that Sarus and Shifter put in place, may read
+// either.
+std::string rank_words(const Deployment& deployment) {
+  const bool replaced =
+      deployment.runtime == ContainerRuntime::sarus || deployment.runtime == ContainerRuntime::shifter;
+  const bool known = deployment.image.code.empty() && !replaced;
+  const std::string_view family = known ? mpi_family(deployment.image.mpi) : std::string_view();
+  if (family == "openmpi") return "${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}";
+  if (family == "mpich") return "${PMI_RANK:-}";
+  return "${PMIX_RANK:-${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-}}}";
+}
+
 // A program in a POSIX shell before each process of a parallel job; `$1` is the number of ranks. It has no
 // value of the document.
 Lines task_lines(const Deployment& deployment) {
@@ -80,8 +95,7 @@ Lines task_lines(const Deployment& deployment) {
     // Without PMI each would be rank 0 of 1, and all would write the same files.
     lines.insert(
         lines.end(),
-        {"rank=${PMIX_RANK:-${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-}}}",
-         "size=${PMI_SIZE:-${OMPI_COMM_WORLD_SIZE:-${ranks}}}",
+        {"rank=" + rank_words(deployment), "size=${PMI_SIZE:-${OMPI_COMM_WORLD_SIZE:-${ranks}}}",
          "if [ -z \"${rank}\" ] || [ \"${size}\" != \"${ranks}\" ]; then",
          "  echo \"kiln: no rank of ${ranks}: the launcher and the MPI of the image do not fit\" >&2",
          "  exit 1", "fi", "[ \"${rank}\" != 0 ] || echo \"kiln: rank 0 of ${size}\" >&2"});

@@ -118,11 +118,18 @@ TEST(PublicCases, C12TensorFlowGetsTheAddressesOfTheJobsNodes) {
 TEST(PublicCases, C13RanksKnowTheirNumberBeforeTheWorkBegins) {
   const std::string text = script(document("", kMpi));
   EXPECT_TRUE(holds(text, "--mpi=pmix "));
-  EXPECT_TRUE(holds(text, "rank=${PMIX_RANK:-${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-}}}\n"));
+  EXPECT_TRUE(holds(text, "rank=${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}\n"));
   EXPECT_TRUE(holds(text, "  exit 1\n"));
   DeployedImage mpich = openmpi_image();
   mpich.mpi = "mpich";
-  EXPECT_TRUE(holds(script(document("", kMpi), mpich), "--mpi=pmi2 "));
+  const std::string other = script(document("", kMpi), mpich);
+  EXPECT_TRUE(holds(other, "--mpi=pmi2 "));
+  EXPECT_TRUE(holds(other, "rank=${PMI_RANK:-}\n"));
+  const char* any = "rank=${PMIX_RANK:-${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-}}}\n";
+  for (const ContainerRuntime replaces : {ContainerRuntime::sarus, ContainerRuntime::shifter})
+    EXPECT_TRUE(holds(script(document("", kMpi), mpich, nullptr, {{}, replaces}), any));
+  mpich.code = "of a mapping";
+  EXPECT_TRUE(holds(script(document("", kMpi), mpich), any));
 }
 // NVIDIA/pyxis#148, #127: #SBATCH --container-image acts on the script itself; '#' in names of registries.
 TEST(PublicCases, C14OptionsOfPyxisAreOnTheStepAlone) {
