@@ -34,7 +34,7 @@ printf '#!/bin/sh\nexec nsenter --net="%s/net/$SLURMD_NODENAME" "%s/real/apptain
 chmod +x bin/apptainer
 export PATH=$work/bin:$PATH
 
-cp "$KILN_SOURCE/tests/engines/train_digits_tensorflow.py" .
+cp "$KILN_SOURCE/tests/engines/"{digits_keras,train_digits_tensorflow}.py .
 slurm_credential=5 slurm_start site
 # shellcheck source=tests/support/jobs.sh
 . "$KILN_SOURCE/tests/support/jobs.sh"
