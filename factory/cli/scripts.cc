@@ -43,8 +43,40 @@ void note_unknown_machines(const std::vector<SiteDocument>& scripts, const Invoc
   }
 }
 
+// What bash says of the syntax, without running it; "" without a complaint.
+std::string bash_complaint(const std::string& text, Invocation& invocation) {
+  Command command;
+  command.argv = {"bash", "--norc", "-n", "-c", text, "script"};
+  command.environment = invocation.child_environment();
+  const CommandResult result = invocation.runner.run(command);
+  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+  if (result.ok()) return "";
+  const std::string why = last_lines(result.tail, 2);
+  return why.empty() ? "it ended with an error" : why;
+}
+
+// A script becomes a part of job scripts: whatever it leaves open would take in the lines after it.
+void check_shell(const EnforcementScript& script, const std::string& file, Invocation& invocation) {
+  auto fail = [&](const std::string& what, const std::string& hint) {
+    const std::string name = script.description.empty() ? "a script" : on_one_line(script.description);
+    throw Error(ExitCode::input, {file, 0, 0, ""}, fmt::format("{}: {}", name, what), hint);
+  };
+  const std::string text = script_to_check(script);
+  if (text.find('\r') != text.npos) fail("its lines end in CR LF", "write it with LF alone");
+  if (text.ends_with('\\')) fail("its last line goes on in the next one", "remove the '\\' at its end");
+  if (!invocation.runner.find_program("bash")) return;
+  if (const std::string why = bash_complaint(text, invocation); !why.empty())
+    fail("bash cannot read it: " + on_one_line(why), "`bash -n` checks a script");
+  // An open bracket after it is a mistake, unless the script takes it in.
+  if (bash_complaint(text + "\n(", invocation).empty())
+    fail("it takes in the lines of the job that follow it", "close its here-document");
+}
+
 void import_scripts(const SiteDocumentOptions& options, Invocation& invocation) {
   const std::vector<SiteDocument> scripts = read_site_files({{}, options.files, {}}, invocation.files);
+  for (const std::string& file : options.files)
+    for (const SiteDocument& one : read_site_files({{}, {file}, {}}, invocation.files))
+      check_shell(script_of(one), file, invocation);
   const std::int64_t snapshot = change_documents(scripts, "kiln scripts import", invocation);
   note_unknown_machines(scripts, invocation);
   say("snapshot {}: {} imported\n", snapshot, counted(scripts.size(), "script"));

@@ -254,6 +254,10 @@ std::vector<EnforcementScript> read_enforcement_scripts(const JsonDocument& docu
   return scripts;
 }
 
+std::string script_to_check(const EnforcementScript& script) {
+  return filled_template(script.raw, script.where, [](const TemplateVariable&) { return "x"; });
+}
+
 std::string script_text(const EnforcementScript& script, const ScriptSituation& situation) {
   return filled_template(script.raw, script.where, [&](const TemplateVariable& variable) {
     std::string value = preferred_storage(situation);

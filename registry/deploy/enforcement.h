@@ -56,6 +56,9 @@ std::vector<SiteCommands> site_commands(const std::vector<EnforcementScript>& sc
 // A file with one script, or an array of them. Throws Error(input).
 std::vector<EnforcementScript> read_enforcement_scripts(const JsonDocument& document);
 
+// `raw` with a plain word in place of each variable, so that a shell can check it.
+std::string script_to_check(const EnforcementScript& script);
+
 // `raw` with the values of its variables. Throws Error(input) where one is not set, and for a value that
 // would not stay one word of a shell.
 std::string script_text(const EnforcementScript& script, const ScriptSituation& situation);

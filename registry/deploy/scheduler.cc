@@ -84,7 +84,8 @@ std::vector<std::string> start_lines(const Deployment& deployment) {
     lines.push_back("# Of a job in which this one may have been submitted.");
     lines.push_back("unset " + foreign_variables(deployment));
   }
-  const std::string folder = slurm ? "${SLURM_SUBMIT_DIR}" : "${PBS_O_WORKDIR}";
+  // Slurm's own qsub begins in that folder, and does not name it.
+  const std::string folder = slurm ? "${SLURM_SUBMIT_DIR}" : "${PBS_O_WORKDIR:-${PWD}}";
   lines.push_back(fmt::format("cd \"{}\"", folder));
   lines.push_back(fmt::format("export PATH=\"{}:${{PATH:-/usr/local/bin:/usr/bin:/bin}}\"", folder));
   return lines;

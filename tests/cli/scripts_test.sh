@@ -72,6 +72,10 @@ refused() { # refused STATUS WORDS COMMAND…
 echo '[{"data": {"stage": "pre", "raw": "true"}},
  {"data": {"stage": "pre", "raw": "cp {{ nothing }} ."}}]' >wrong.json
 refused 3 "wrong.json:2:" scripts import wrong.json
+for raw in 'if true; then' 'cat <<EOF\na' 'echo \\' 'echo a\r\necho b'; do
+  printf '{"description": "open", "data": {"stage": "pre", "raw": "%s"}}' "$raw" >open.json
+  refused 3 'open.json: error: open: ' scripts import open.json
+done
 echo '{"data": {"stage": "pre", "raw": "#SBATCH --nodes=9"}}' >directive.json
 refused 3 'directive.json:1:' scripts import directive.json
 refused 3 'none.json' scripts import none.json

@@ -72,7 +72,7 @@ TEST(Schedulers, Torque) {
 #PBS -l naccesspolicy=singlejob
 )");
   const std::string text = script(document(R"("copy_environment_variable": "B=a b")", kEight, kTorque));
-  EXPECT_TRUE(holds(text, "cd \"${PBS_O_WORKDIR}\"\n"));
+  EXPECT_TRUE(holds(text, "cd \"${PBS_O_WORKDIR:-${PWD}}\"\n"));
   EXPECT_TRUE(holds(text, "export B='a b'\n"));
   EXPECT_TRUE(holds(text, "#PBS -l procs=8\n"));
   EXPECT_TRUE(holds(text, "mpirun -np 8 sh -c"));

@@ -149,4 +149,30 @@ job '"minimum_memory_per_processor": "100MB", "standard_output_file": "inner.txt
   '"app_type": "mpi", "executable": "sh", "arguments": ["-c", "echo ran ${SLURM_ARRAY_TASK_ID-no array}"], "mpi_ranks": 1'
 id=$(sbatch --parsable --wait --array=7 --mem=300M --output=outer.txt --wrap "sbatch --parsable --wait job.sh") || fail "$(cat outer.txt inner.txt)"
 holds "$(cat inner.txt)" 'ran no array'
-echo 'kiln job: options, GPUs, arrays, ranks, a build, TF_CONFIG, Charliecloud, and a job of a job on a real Slurm'
+
+# 8. A script for Torque, handed to the qsub of Slurm: sbatch reads its #PBS lines. That qsub names the files itself, unless it is told.
+cat >job.json <<'J'
+{"job": {"job_options": {"job_name": "torque", "queue": "build", "wall_time_limit": "0:50:00", "node_count": 2, "process_count_per_node": 2,
+    "memory_limit": "500MB", "standard_output_file": "torque.txt", "request_event_notification": "abe", "email_address": "user@example.org",
+    "copy_environment_variable": "SEEN=by the job"},
+  "application": {"container_runtime": "docker://site/tensorflow:2", "app_type": "python",
+    "executable": ["sh", "-c", "echo \"$1\" $SEEN $(hostname) >torque-made.txt", "sh", "a  'b' $x"]},
+  "target": {"job_scheduler_type": "torque"}}}
+J
+expect 0 "$KILN" job --dsl job.json --host any -o job.sh
+check job.sh
+holds "$(cat job.sh)" '#PBS -l nodes=2:ppn=2'
+lacks "$(cat job.sh)" '#SBATCH'
+id=$(qsub -h -V -j oe -o torque.txt job.sh) || fail "qsub: $id"
+shown=$(scontrol show job "$id")
+equals "$(field JobName)" torque
+equals "$(field TimeLimit)" 00:50:00
+equals "$(field Partition)" build
+equals "$(field NumNodes)" 2-2
+equals "$(field MailUser)" user@example.org
+holds "$(field MailType)" BEGIN,END,FAIL
+holds "$shown" "StdOut=$work/torque.txt"
+scontrol release "$id"
+ends COMPLETED
+equals "$(cat torque-made.txt)" "a  'b' \$x by the job site1"
+echo 'kiln job: options, GPUs, arrays, ranks, a build, TF_CONFIG, Charliecloud, a job of a job, and a Torque script on a real Slurm'
