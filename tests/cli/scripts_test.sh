@@ -72,7 +72,7 @@ refused() { # refused STATUS WORDS COMMAND…
 echo '[{"data": {"stage": "pre", "raw": "true"}},
  {"data": {"stage": "pre", "raw": "cp {{ nothing }} ."}}]' >wrong.json
 refused 3 "wrong.json:2:" scripts import wrong.json
-for raw in 'if true; then' 'cat <<EOF\na' 'echo \\' 'echo a\r\necho b'; do
+for raw in 'if true; then' 'cat <<EOF\na' "echo \\\\" 'echo a\r\necho b'; do
   printf '{"description": "open", "data": {"stage": "pre", "raw": "%s"}}' "$raw" >open.json
   refused 3 'open.json: error: open: ' scripts import open.json
 done
