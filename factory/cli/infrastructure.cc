@@ -85,6 +85,13 @@ void run_detect(const SiteDocumentOptions& options, Invocation& invocation) {
   answers.gpus = invocation.output_of({"nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"})
                      .value_or("");
   answers.host = detect_host(invocation.files, invocation.cpus());
+  if (!options.labels.empty()) {
+    constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};  // of some thousands of nodes
+    invocation.need_file(options.labels);
+    answers.labelled = read_labelled_nodes(
+        JsonDocument::parse(invocation.files.read(options.labels).value_or(""), options.labels, kLimits)
+            .root());
+  }
   const std::string whole = host_name();
   answers.host_name = whole.substr(0, whole.find('.'));  // as slurmd takes it (gethostname_short)
   const std::string name = options.name.empty() ? answers.host_name : options.name;
@@ -132,6 +139,8 @@ CLI::App* add_infrastructure(CLI::App& app, Invocation& invocation) {
       add_below(*command, "detect", "Describe the machines of this site's Slurm, or this machine, as JSON",
                 "kiln infrastructure detect --name hlrs >hlrs.json");
   add_value(*detect, "--name", options->name, "NAME", "its name (default: that of this machine)");
+  add_value(*detect, "--labels", options->labels, "FILE",
+            "what `kubectl get nodes -o json` prints: NFD's labels name processors and GPUs");
   detect->callback([options, &invocation] { run_detect(*options, invocation); });
   return command;
 }

@@ -25,7 +25,8 @@ std::vector<SiteDocument> read_site_files(const SiteFiles& named, const FileSyst
 // What a command over one kind of documents is asked for.
 struct SiteDocumentOptions {
   std::vector<std::string> files;
-  std::string name;  // or id, or the beginning of one
+  std::string name;    // or id, or the beginning of one
+  std::string labels;  // file of Kubernetes' nodes, for `kiln infrastructure detect`
   std::int64_t snapshot = 0;
   bool json = false;
 };

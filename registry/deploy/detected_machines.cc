@@ -78,21 +78,6 @@ std::set<std::string> words_of(const std::string& text) {
   return words;
 }
 
-// The last word of a name like "nvidia_a100_80gb_pcie" that is a model; a vendor alone comes last.
-std::string model_named(const std::string& type) {
-  std::string name = lower_case(type), vendor;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return !is_letter_or_digit(c); }, ' ');
-  for (const std::string_view word : split(name, ' '))
-    for (const auto& [code, models] : kModels) {
-      const auto words = split(models, ' ');
-      if (std::find(words.begin(), words.end(), word) == words.end()) continue;
-      if (code.find(':') != code.npos) return std::string(code);
-      vendor = code;
-    }
-  return vendor;
-}
-
 // "gpu:a100:4(S:0-1)", "gpu:2", "gpu:v100:1,gpu:a100:1": the first type, and how many of it.
 void read_gres(const std::string& gres, MachineKind& kind) {
   for (const std::string_view part : split(gres, ',')) {
@@ -101,7 +86,7 @@ void read_gres(const std::string& gres, MachineKind& kind) {
     if (words.front() != "gpu") continue;
     const bool typed = words.size() > 2;
     kind.accelerators = words.size() > 1 ? number_in(words.back(), 1) : 1;
-    kind.model = typed ? model_named(std::string(words[1])) : "";
+    kind.model = typed ? accelerator_named(std::string(words[1])) : "";
     return;
   }
 }
@@ -128,6 +113,13 @@ std::string model_here(const MachineAnswers& answers) {
   return answers.host.accelerators.empty() ? "" : answers.host.accelerators.front();
 }
 
+// Kubernetes may know "n1" as "n1.cluster.site".
+const MachineKind* labelled_kind(const std::string& name, const MachineAnswers& answers) {
+  for (const LabelledNode& node : answers.labelled)
+    if (node.name == name || node.name.starts_with(name + ".")) return &node.kind;
+  return nullptr;
+}
+
 SlurmNode node_of(const Fields& fields, const MachineAnswers& answers, const Microarchitectures& cpus) {
   SlurmNode node;
   node.name = text_of(fields, "NodeName");
@@ -139,6 +131,11 @@ SlurmNode node_of(const Fields& fields, const MachineAnswers& answers, const Mic
   node.kind.memory = static_cast<std::uint64_t>(number_in(text_of(fields, "RealMemory"), 0)) << 20;
   node.kind.microarchitecture = microarchitecture_of(node.features, cpus);
   read_gres(text_of(fields, "Gres"), node.kind);
+  if (const MachineKind* labelled = labelled_kind(node.name, answers)) {
+    if (node.kind.microarchitecture.empty()) node.kind.microarchitecture = labelled->microarchitecture;
+    if (node.kind.model.find(':') == std::string::npos && labelled->accelerators > 0)
+      node.kind.model = labelled->model;
+  }
   const bool here = node.name == answers.host_name;
   if (here && node.kind.microarchitecture.empty()) node.kind.microarchitecture = answers.host.cpu;
   if (here && node.kind.accelerators > 0 && node.kind.model.find(':') == std::string::npos)
@@ -231,6 +228,14 @@ Json partition_json(const Fields& fields, const std::vector<SlurmNode>& nodes,
   return json;
 }
 
+// Without Slurm.
+Json labelled_machines(const MachineAnswers& answers, std::vector<std::string>& notes) {
+  const std::string name = "nodes";
+  std::vector<SlurmNode> nodes;
+  for (const LabelledNode& node : answers.labelled) nodes.push_back({node.name, {}, {name}, node.kind});
+  return partition_json({{"PartitionName", name}, {"Default", "YES"}}, nodes, notes);
+}
+
 Json this_machine(const MachineAnswers& answers) {
   MachineKind kind;
   kind.cores = std::max(1, answers.host.cores);
@@ -245,6 +250,20 @@ Json this_machine(const MachineAnswers& answers) {
 }
 
 }  // namespace
+
+std::string accelerator_named(const std::string& type) {
+  std::string name = lower_case(type), vendor;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !is_letter_or_digit(c); }, ' ');
+  for (const std::string_view word : split(name, ' '))
+    for (const auto& [code, models] : kModels) {
+      const auto words = split(models, ' ');
+      if (std::find(words.begin(), words.end(), word) == words.end()) continue;
+      if (code.find(':') != code.npos) return std::string(code);
+      vendor = code;
+    }
+  return vendor;
+}
 
 DetectedMachines detected_machines(const MachineAnswers& answers, const std::string& name,
                                    const Microarchitectures& cpus) {
@@ -262,7 +281,10 @@ DetectedMachines detected_machines(const MachineAnswers& answers, const std::str
     if (json["nnodes"] != 0) partitions[partition] = std::move(json);
   }
   const bool slurm = !partitions.empty();
-  if (!slurm) partitions["local"] = this_machine(answers);
+  if (!slurm && !answers.labelled.empty())
+    partitions["nodes"] = labelled_machines(answers, found.notes);
+  else if (!slurm)
+    partitions["local"] = this_machine(answers);
   found.infrastructure = {
       {"name", name},
       {"configuration", {{"scheduler", slurm ? "slurm" : "bash"}, {"partitions", std::move(partitions)}}}};

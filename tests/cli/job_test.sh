@@ -96,6 +96,14 @@ chmod +x failing/scontrol
 expect 0 env PATH="$PWD/failing:$PATH" "$KILN" infrastructure detect --name here
 holds "$err" 'scontrol does not answer'
 expect 2 "$KILN" infrastructure detect --name "$(printf '\xff')"
+cat >nodes.json <<'J'
+{"items": [{"metadata": {"name": "k1", "labels": {"kubernetes.io/arch": "arm64"}}, "status": {"capacity": {"cpu": "72", "memory": "512Gi"}}}]}
+J
+expect 0 "$KILN" infrastructure detect --name kube --labels nodes.json
+equals "$(json 'it["configuration"]["partitions"]["nodes"]["node"]["cpu"]["microarch"]')" aarch64
+echo '{"items": 1}' >nodes.json
+expect 3 "$KILN" infrastructure detect --labels nodes.json
+holds "$err" 'nodes.json:1:11: error: '
 expect 0 "$KILN" infrastructure detect --name here
 printf '%s\n' "$out" >here.json
 expect 0 "$KILN" infrastructure import here.json
