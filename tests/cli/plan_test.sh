@@ -57,14 +57,13 @@ for form in json table; do
   equals "$out" ''
   holds "$err" 'two cells have the tag hello:2.10-distro-x86_64-busybox1.35'
 done
-# A state folder that cannot be read is found out before the first byte, too.
+# A damaged record of a step: what it cost is not known, and a build runs it again. The plan is whole.
 mkdir -p torn/steps
 expect 0 "$KILN" plan -f "$matrix" --format json
 for key in $(json '" ".join(it["steps"])'); do echo '{' >"torn/steps/$key.json"; done
-for form in json table; do
-  expect 3 "$KILN" plan -f "$matrix" --format "$form" --state torn
-  equals "$out" ''
-done
+expect 0 "$KILN" plan -f "$matrix" --format json --state torn
+equals "$(json '{cell["state"] for cell in it["cells"]}')" "{'to build'}"
+expect 0 "$KILN" plan -f "$matrix" --state torn
 
 # What cannot be written is an error, long before the end and at the end.
 full() { "$KILN" plan "$@" >/dev/full; }

@@ -102,7 +102,7 @@ skopeo copy --quiet "docker://$place/hello@$new" "docker://$copy"
 echo "{\"tag\":\"$copy\",\"digest\":\"$new\"}" >>.kiln/pushed.jsonl # as if it had been ours
 gc 0 --registry --delete
 there "hello@$new" || fail 'the bits of another name are gone'
-holds "$err" 'takes away no tag alone: 1 tag stays'
+holds "$err" 'removes no tag alone: 1 tag stays'
 
 # 3. What is wrong: no registry, one that refuses to delete, no snapshot. The state folder is collected all the same.
 rm site.json
