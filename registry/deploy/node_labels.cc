@@ -62,7 +62,7 @@ std::string x86_level(const Labels& labels) {
 }
 
 std::string labelled_microarchitecture(const Labels& labels) {
-  const std::string architecture = label_of(labels, "kubernetes.io/arch");
+  std::string architecture = label_of(labels, "kubernetes.io/arch");
   if (architecture == "arm64") return "aarch64";
   if (architecture != "amd64") return architecture;
   const bool labelled = std::ranges::any_of(labels, [](const auto& label) {
