@@ -9,6 +9,7 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
+#include "factory/base/visible_text.h"
 #include "factory/bench/timm_table.h"
 
 namespace kiln {
@@ -128,8 +129,7 @@ void need_facts(const TableFacts& facts, const std::string& file) {
     if (fact.name != "compiler" && value.find_first_not_of(' ') == value.npos)
       throw Error(ExitCode::usage, fmt::format("the name '{}' does not say the {}", file, fact.name),
                   fmt::format("say --set {}=VALUE", fact.name));
-    if (value.size() > kLongestFact || first_not_utf8(value) != value.npos ||
-        without_controls(value) != value || value.find_first_of("\n\t") != value.npos)
+    if (value.size() > kLongestFact || first_not_utf8(value) != value.npos || on_one_line(value) != value)
       throw Error(
           ExitCode::usage,
           fmt::format("the {} of the table is no line of at most {} bytes of text", fact.name, kLongestFact),

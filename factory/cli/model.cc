@@ -151,10 +151,14 @@ void say_anchored(const AnchoredPrediction& found, const ModelCheck& check, bool
          {"seconds", found.seconds},
          {"low", found.low},
          {"high", found.high},
+         {"host", found.host},
+         {"image", found.image},
          {"anchors", found.anchors},
-         {"elsewhere", {{"host", found.host}, {"image", found.image}, {"seconds", found.elsewhere}}}});
-  say("{:.4g} ms/step, {:.4g} to {:.4g}\n", 1000 * found.seconds, 1000 * found.low, 1000 * found.high);
-  say("  {:.4g} ms/step with {} on {}\n", 1000 * found.elsewhere, found.image, found.host);
+         {"elsewhere",
+          {{"host", found.other_host}, {"image", found.other_image}, {"seconds", found.elsewhere}}}});
+  say("{:.4g} ms/step, {:.4g} to {:.4g}, with {} on {}\n", 1000 * found.seconds, 1000 * found.low,
+      1000 * found.high, found.image, found.host);
+  say("  {:.4g} ms/step with {} on {}\n", 1000 * found.elsewhere, found.other_image, found.other_host);
   say("  time times {:.2f}: {} of the {} workloads that were measured in both places\n",
       found.seconds / found.elsewhere, found.by_line ? "by the amounts and times" : "the median ratio",
       found.anchors);
@@ -165,7 +169,7 @@ bool predict_by_anchors(const ModelRequest& request, const std::vector<SpeedReco
                         const SpeedRecord& question) {
   const auto found = predict_with_anchors(records, question, kLeastAnchors);
   if (!found) return false;
-  const LeftOut what = found->other_host ? LeftOut::host : LeftOut::image;
+  const LeftOut what = found->other_host != found->host ? LeftOut::host : LeftOut::image;
   say_anchored(*found, check_with_anchors(records, what, std::min(found->anchors, kAnchors)), request.json);
   return true;
 }

@@ -85,7 +85,8 @@ PlanDocument PlanFile::read(std::string_view cell, const std::vector<std::string
     return plan_from_json(JsonDocument::parse(text, file_.string(), limits));
   } catch (const Error& error) {  // lines and columns are of the part
     throw Error(ExitCode::store, {file_.string(), 0, 0, error.where().pointer},
-                fmt::format("the plan is damaged: {}", error.message()), "`kiln build` writes it again");
+                fmt::format("the plan is damaged: {}", error.message()),
+                "`kiln build` writes it again when it runs a step");
   }
 }
 

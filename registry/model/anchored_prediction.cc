@@ -16,8 +16,9 @@ bool has_workload(const SpeedSeries& series, const std::string& workload) {
                              [&](const SpeedRecord& record) { return record.workload == workload; });
 }
 
-// A series that says nothing of host or image is no series of the question.
+// A record of a run has a host, one of a table the word `host`.
 bool is_asked(const SpeedSeries& series, const SpeedRecord& question) {
+  if (question.host.empty() ? !question.words.contains("host") : series.host != question.host) return false;
   const auto& words = series.records.front().words;
   return std::ranges::all_of(question.words, [&](const auto& word) {
     const auto known = words.find(word.first);
@@ -69,9 +70,9 @@ std::optional<AnchoredPrediction> predict_with_anchors(std::span<const SpeedReco
   const AnchoredTime time = model.predict(place);
   const double margin = std::exp(kNineInTen * model.error());
   const SpeedRecord& elsewhere = pair->known[place];
-  return AnchoredPrediction{
-      time.seconds,    time.seconds / margin,         time.seconds * margin, anchors.size(), elsewhere.host,
-      elsewhere.image, elsewhere.host != there->host, time.elsewhere,        time.by_line};
+  return AnchoredPrediction{time.seconds,   time.seconds / margin, time.seconds * margin, anchors.size(),
+                            there->host,    there->image,          elsewhere.host,        elsewhere.image,
+                            time.elsewhere, time.by_line};
 }
 
 }  // namespace kiln

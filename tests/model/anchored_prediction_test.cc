@@ -45,8 +45,8 @@ TEST_F(AnchoredPredictionTest, TheRatioOfTheAnchorsIsThatOfTheOther) {
   EXPECT_NEAR(found->seconds, 3 * 0.16, 1e-9);
   EXPECT_NEAR(found->elsewhere, 0.16, 1e-9);
   EXPECT_EQ(found->anchors, 8u);
-  EXPECT_EQ(found->host, "old");
-  EXPECT_TRUE(found->other_host);
+  EXPECT_EQ(found->host, "new");
+  EXPECT_EQ(found->other_host, "old");
   EXPECT_NEAR(found->low, found->seconds, 1e-9) << "the anchors are exact";
 }
 
@@ -72,6 +72,22 @@ TEST_F(AnchoredPredictionTest, AnotherImageOfTheHostCountsBeforeAnotherHost) {
   const auto found = predict_with_anchors(records, asked, kLeast);
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->seconds, 0.48, 1e-9);
+}
+
+// Runs have no word for their host, and hosts of one microarchitecture have the same words.
+TEST_F(AnchoredPredictionTest, AHostOfRunsIsKnownByItsName) {
+  add("old", "2.4", 0, 20, 1);
+  add("new", "2.4", 0, 8, 3);
+  for (SpeedRecord& record : records) record.words = {{"microarchitecture", "zen3"}};
+  SpeedRecord asked = question(15, "new");
+  asked.words = {{"microarchitecture", "zen3"}};
+  const auto found = predict_with_anchors(records, asked, kLeast);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->host, "new");
+  asked.host = "third";
+  EXPECT_FALSE(predict_with_anchors(records, asked, kLeast)) << "nothing was measured there";
+  asked.host = "";
+  EXPECT_FALSE(predict_with_anchors(records, asked, kLeast)) << "of which host?";
 }
 
 TEST_F(AnchoredPredictionTest, NothingWithoutEnoughAnchorsOrTheWorkload) {
