@@ -79,7 +79,7 @@ void run_detect(const SiteDocumentOptions& options, Invocation& invocation) {
   MachineAnswers answers;
   const auto nodes = invocation.output_of({"scontrol", "--oneliner", "show", "node"});
   if (!nodes && invocation.runner.find_program("scontrol"))
-    invocation.note("note: scontrol does not answer, so this describes this machine alone");
+    invocation.note("note: scontrol does not answer: the nodes and partitions of Slurm are left out");
   answers.nodes = nodes.value_or("");
   answers.partitions = invocation.output_of({"scontrol", "--oneliner", "show", "partition"}).value_or("");
   answers.gpus = invocation.output_of({"nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"})
