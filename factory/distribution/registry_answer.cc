@@ -16,21 +16,29 @@ namespace {
 
 constexpr std::size_t kMostSaid = 300;  // bytes of what a registry says that are shown
 
-// The first of its errors, distribution-spec "Error Codes".
+// One of its errors, distribution-spec "Error Codes".
 struct Said {
   std::string code, message;
 };
 
-Said first_error(const std::string& body) {
+std::vector<Said> errors_in(const std::string& body) {
   const Json document = Json::parse(body, nullptr, false);
-  if (!document.is_object() || !document.contains("errors")) return {};
-  const Json& errors = document["errors"];
-  if (!errors.is_array() || errors.empty() || !errors[0].is_object()) return {};
-  auto text = [&](const char* key) {
-    auto found = errors[0].find(key);
-    return found != errors[0].end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  return {text("code"), text("message")};
+  if (!document.is_object() || !document.contains("errors") || !document["errors"].is_array()) return {};
+  std::vector<Said> said;
+  for (const Json& error : document["errors"]) {
+    auto text = [&](const char* key) {
+      if (!error.is_object()) return std::string();
+      auto found = error.find(key);
+      return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    said.push_back({text("code"), text("message")});
+  }
+  return said;
+}
+
+Said first_error(const std::string& body) {
+  const std::vector<Said> errors = errors_in(body);
+  return errors.empty() ? Said{} : errors.front();
 }
 
 std::string in_one_line(std::string text) {
@@ -214,8 +222,14 @@ bool is_full(const HttpAnswer& answer) {
          (answer.status >= 500 && answer.body.find("no space left on device") != std::string::npos);
 }
 
+bool has_empty_link(const HttpAnswer& answer) {
+  return answer.status == 400 && has_error_code(answer, "DIGEST_INVALID") &&
+         has_error_code(answer, "MANIFEST_BLOB_UNKNOWN");
+}
+
 bool passes(const HttpAnswer& answer) {
-  return answer.status == 429 || (answer.status >= 500 && answer.status != 501 && !is_full(answer));
+  return answer.status == 429 || has_empty_link(answer) ||
+         (answer.status >= 500 && answer.status != 501 && !is_full(answer));
 }
 
 std::string said_by(const HttpAnswer& answer) {
@@ -227,6 +241,11 @@ std::string said_by(const HttpAnswer& answer) {
 }
 
 std::string error_code_in(const HttpAnswer& answer) { return first_error(answer.body).code; }
+
+bool has_error_code(const HttpAnswer& answer, std::string_view code) {
+  const std::vector<Said> errors = errors_in(answer.body);
+  return std::any_of(errors.begin(), errors.end(), [&](const Said& said) { return said.code == code; });
+}
 
 Challenge challenge_in(const HttpAnswer& answer) {
   for (auto [at, end] = answer.headers.equal_range("www-authenticate"); at != end; ++at)

@@ -20,12 +20,17 @@ namespace kiln {
 
 inline constexpr std::size_t kMostPages = 10'000;  // of a list, before its registry is taken for a mad one
 
-// 429, and 5xx but for a full disk: it may go well at another time.
+// 429, 5xx but for a full disk, and a blob whose link is empty: it may go well at another time.
 bool passes(const HttpAnswer& answer);
+// A manifest was refused because one of its blobs has an empty link. docker-registry (2.8 and before)
+// truncates the link and writes it, so it is empty for a moment while another program sends the same blob,
+// and for ever if the registry was killed then.
+bool has_empty_link(const HttpAnswer& answer);
 bool is_full(const HttpAnswer& answer);
 // "403 DENIED: requested access to the resource is denied", in one line; bodies may be anything.
 std::string said_by(const HttpAnswer& answer);
-std::string error_code_in(const HttpAnswer& answer);  // "" for a body without one
+std::string error_code_in(const HttpAnswer& answer);                   // the first; "" for a body without one
+bool has_error_code(const HttpAnswer& answer, std::string_view code);  // among others
 
 // How a 401 wants to be told who we are.
 struct Challenge {
@@ -52,7 +57,7 @@ inline constexpr const char* kManifestTypes =
 
 inline constexpr std::uint64_t kMostManifest = 8u << 20;  // the specification wants registries to take 4 MiB
 
-inline constexpr int kTriesOfATag = 2;  // after the first, before it is taken for a broken one
+inline constexpr int kTriesOfALink = 2;  // after the first, before it is taken for a broken one
 
 // Registries answer 200 as well where the specification says 201.
 inline bool succeeded(const HttpAnswer& answer) { return answer.status / 100 == 2; }
@@ -64,8 +69,8 @@ struct RegistryClient::Question {
   std::string repository;
   std::string what;  // "the manifest of 2.1-distro-haswell"
   HttpRequest request;
-  bool of_a_tag = false;  // a tag is to be read: a 500 may be the tag's own
-  std::string from{};     // another repository that is read
+  bool of_a_link = false;  // a tag or a blob is looked for: a 500 may be about its link alone
+  std::string from{};      // another repository that is read
 };
 
 template <typename Attempt>
@@ -74,8 +79,8 @@ HttpAnswer RegistryClient::persist(const Question& question, const Attempt& atte
     try {
       HttpAnswer answer = attempt();
       if (!passes(answer)) return answer;
-      if (question.of_a_tag && answer.status == 500 && tries > std::min(kTriesOfATag, access_.retries))
-        return answer;
+      const bool is_of_link = (question.of_a_link && answer.status == 500) || has_empty_link(answer);
+      if (is_of_link && tries > std::min(kTriesOfALink, access_.retries)) return answer;
       wait_before(tries, said_by(answer), answer.header("retry-after"), question);
     } catch (const HttpFailure& failure) {
       if (!failure.may_pass) {

@@ -190,9 +190,9 @@ std::string RegistryClient::token(const Question& refused, const Challenge& chal
 // A registry that is in trouble says 500 to all, and to this again and again only for a tag that is broken.
 HttpAnswer RegistryClient::read_manifest(const Question& question, const std::string& reference) {
   Question asked = question;
-  asked.of_a_tag = reference.find(':') == std::string::npos;
+  asked.of_a_link = reference.find(':') == std::string::npos;
   HttpAnswer answer = ask(asked);
-  if (!asked.of_a_tag || answer.status != 500) return answer;
+  if (!asked.of_a_link || answer.status != 500) return answer;
   const auto listed = tags(question.repository);
   if (!listed || !std::binary_search(listed->begin(), listed->end(), reference)) return ask(question);
   if (access_.tell)
@@ -264,8 +264,7 @@ bool RegistryClient::move_tag(const std::string& repository, const std::string& 
 HttpAnswer RegistryClient::write_manifest(const Question& question) {
   HttpAnswer answer = ask(question);
   if (answer.status == 400 || answer.status == 404) {
-    const std::string code = error_code_in(answer);
-    if (code == "MANIFEST_BLOB_UNKNOWN" || code == "BLOB_UNKNOWN")
+    if (has_error_code(answer, "MANIFEST_BLOB_UNKNOWN") || has_error_code(answer, "BLOB_UNKNOWN"))
       throw MissingBlob{refusal(question, answer)};
   }
   if (is_no_such_manifest(answer)) throw RefusedManifest{refusal(question, answer)};

@@ -78,7 +78,7 @@ class RegistryClient {
   // other bytes.
   bool fetch_blob(const std::string& repository, const Descriptor& blob, const BlobStore& store);
   // Whether it is there, by the size and the digest that the registry answers to HEAD; its bytes are read and
-  // compared only where it names no size.
+  // compared only where it names no size. False as well if the registry cannot read it: send it again.
   bool has_blob(const std::string& repository, const Digest& digest, std::uint64_t size);
   // What is wrong with it there: "" where it can be read, else "is missing" or "has 12 of 345 bytes".
   // Its first byte is read, for a registry may say that it has what it lost; all of it, held against its

@@ -274,7 +274,9 @@ void RegistryShare::put_once(const SharedName& name, const std::string& envelope
       throw Error(ExitCode::store, fmt::format("{} {}", blob.digest.text(), damage), kDamageRemedy);
     client_.put_blob(repository_, blob, store.path(blob.digest));
   }
-  if (blobs.empty()) client_.put_blob(repository_, "{}");
+  // Each upload empties the blob's link for a moment (has_empty_link()), and all tests have this one.
+  if (blobs.empty() && !client_.has_blob(repository_, Digest::of("{}"), 2))
+    client_.put_blob(repository_, "{}");
   client_.put_blob(repository_, envelope);
   client_.put_manifest(repository_, name.text(), std::string(media_type::kManifest), manifest);
 }

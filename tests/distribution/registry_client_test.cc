@@ -113,6 +113,34 @@ TEST_F(RegistryClientTest, TakesNoRegistryInTroubleForABrokenTag) {
   EXPECT_EQ(client.resolve("a", "1"), Digest::of("x")) << "it passed";
 }
 
+// What Debian's docker-registry 2.8.2 answered while another program sent the same blob.
+constexpr const char* kEmptyLink =
+    R"({"errors":[{"code":"DIGEST_INVALID","message":"provided digest did not match uploaded content"},)"
+    R"({"code":"MANIFEST_BLOB_UNKNOWN","message":"blob unknown to registry","detail":"sha256:e1"}]})";
+
+TEST_F(RegistryClientTest, WaitsForALinkThatAnotherProgramWrites) {
+  answer(400, {}, kEmptyLink);
+  answer(201);
+  EXPECT_NO_THROW(client_of("h").put_manifest("a", "1", "t", "{}"));
+  EXPECT_EQ(waited.size(), 1u);
+  answer(500);
+  answer(200, {{"content-length", "1"}});
+  EXPECT_TRUE(client_of("h").has_blob("a", Digest::of("x"), 1));
+}
+
+TEST_F(RegistryClientTest, TakesABlobWhoseLinkStaysEmptyForMissing) {
+  for (int tries = 0; tries < 3; ++tries) answer(400, {}, kEmptyLink);
+  EXPECT_THROW(client_of("h").put_manifest("a", "1", "t", "{}"), MissingBlob);
+  EXPECT_EQ(waited.size(), 2u);
+  for (int tries = 0; tries < 3; ++tries) answer(500);
+  EXPECT_FALSE(client_of("h").has_blob("a", Digest::of("x"), 1)) << "sending it writes the link again";
+  for (int tries = 0; tries < 3; ++tries) answer(503);
+  EXPECT_THROW(client_of("h").has_blob("a", Digest::of("x"), 1), Error) << "503 is never the link's";
+  answer(400, {}, R"({"errors":[{"code":"DIGEST_INVALID","message":""}]})");
+  EXPECT_THROW(client_of("h").put_manifest("a", "1", "t", "{}"), Error);
+  EXPECT_EQ(waited.size(), 6u) << "bytes that do not match are refused at once";
+}
+
 TEST_F(RegistryClientTest, KnowsABlobByItsSizeAndItsDigest) {
   const Digest x = Digest::of("x");
   auto has = [&] { return client_of("h").has_blob("a", x, 1); };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Debian's registry, killed while it wrote a tag, leaves the tag's link empty and answers 500 for it for ever: publishing writes it again.
+# Debian's registry, killed while it wrote a tag or a blob, leaves its link empty and answers 500 for it for ever: publishing writes it again.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
 # shellcheck source=tests/support/secure_registry.sh
@@ -36,7 +36,23 @@ done
 equals "$count" 4
 equals "$(skopeo inspect --format '{{.Digest}}' "docker://$place/hello@$digest")" "$digest"
 
+# All blobs of the repository at once: HEAD answers 500, and a manifest that names one is refused.
+layers=${tags%/_manifests/tags}/_layers
+blobs=0
+for link in "$layers"/sha256/*/link; do
+  : >"$link"
+  blobs=$((blobs + 1))
+done
+rm .kiln/pushed.jsonl
+publish
+for link in "$layers"/sha256/*/link; do
+  # Of an older signature, which no tag names any more, nothing is sent.
+  [ -s "$link" ] || blobs=$((blobs - 1))
+done
+skopeo copy -q "docker://$place/hello@$digest" "oci:$work/whole" || fail 'its blobs are still broken'
+[ "$blobs" -gt 4 ] || fail "only $blobs blobs were sent again"
+
 # A tag that somebody else's kill has broken is nobody's: --take-tags is not needed. One that can be read is left as before.
 publish
 holds "$out" '1 unchanged, 0 tags moved'
-echo "broken tags: $count mended"
+echo "broken links: $count tags and $blobs blobs mended"
