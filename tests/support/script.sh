@@ -24,7 +24,9 @@ tiny=$KILN_SOURCE/tests/data/tiny
 unset NO_COLOR KILN_FILE KILN_STATE KILN_SITE KILN_RECIPES KILN_JOBS KILN_COLOR KILN_PROGRESS SINGULARITY_DIR
 export SOURCE_DATE_EPOCH=315532800
 
+# With what the last command of `expect` said: a comparison that failed tells only half.
 fail() {
+  [ ! -s "$work/.err" ] || sed 's/^/  stderr: /' <(tail -n 40 "$work/.err") >&2
   echo "FAILED: $*" >&2
   exit 1
 }
@@ -39,8 +41,6 @@ expect() {
   if [ "$status" != "$wanted" ]; then
     echo "--- stdout"
     cat "$work/.out"
-    echo "--- stderr"
-    cat "$work/.err"
     fail "exit status $status, expected $wanted: $*"
   fi
 }
