@@ -21,6 +21,7 @@
 #include "factory/cli/state_lock.h"
 #include "factory/derive/derivation.h"
 #include "factory/os/processors.h"
+#include "factory/run/kept_files.h"
 #include "factory/run/mend.h"
 #include "factory/run/package_cell.h"
 #include "factory/state/plan_file.h"
@@ -190,16 +191,14 @@ std::vector<Mended> repair(const FsckReport& report, Invocation& invocation) {
   return done;
 }
 
-// What `kiln derive` keeps in the state folder.
-void check_derived(bool is_json, Json& json, Invocation& invocation) {
-  const StatePaths state = invocation.state();
-  json["derived"] = Json::array();
-  for (const Error& error : DerivedStore(state, invocation.files).damage()) {
-    const std::string text = error.format("");
-    if (!is_json) say("{}\n", text);
-    json["derived"].push_back(text);
+Json tell_damage(const std::vector<Error>& damage, bool is_json, Invocation& invocation) {
+  Json told = Json::array();
+  for (const Error& error : damage) {
+    told.push_back(error.format(""));
+    if (!is_json) say("{}\n", error.format(""));
     invocation.exit_code = ExitCode::store;
   }
+  return told;
 }
 
 void run_fsck(const FsckRequest& request, Invocation& invocation) {
@@ -228,7 +227,8 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
     const std::string registries = registries_of_index(invocation);
     if (!registries.empty()) say("{}: not looked at (--registry looks)\n", registries);
   }
-  check_derived(is_json, json, invocation);
+  json["derived"] = tell_damage(DerivedStore(state, invocation.files).damage(), is_json, invocation);
+  json["kept"] = tell_damage(kept_damage(state, invocation.files), is_json, invocation);
   if (is_json) print_json(json);
   for (const Mended& one : found)
     if (!one.is_whole) invocation.exit_code = ExitCode::store;

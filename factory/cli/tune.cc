@@ -17,6 +17,7 @@
 #include "factory/cli/state_lock.h"
 #include "factory/record/host_description.h"
 #include "factory/record/tuned_record.h"
+#include "factory/run/kept_files.h"
 #include "factory/run/tuning_run.h"
 
 namespace kiln {
@@ -229,14 +230,6 @@ TuningSearch tuning_search(Invocation& invocation) {
   else if (!invocation.files.exists(python))
     python = "python3";
   return {python, invocation.runner, invocation.child_environment()};
-}
-
-TunedRecord read_tuned(const fs::path& file, const FileSystem& files) {
-  try {
-    return tuned_record_from_json(read_document(files, file).root());
-  } catch (const Error& error) {
-    throw Error(ExitCode::store, "a result is damaged: " + error.format(""), "remove the file");
-  }
 }
 
 void print_tuned(const TuneResult& result, const std::string& format) {

@@ -13,6 +13,7 @@
 #include "factory/base/text.h"
 #include "factory/collect/empty_state.h"
 #include "factory/oci/blob_store.h"
+#include "factory/state/plan_file.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -174,10 +175,10 @@ class RootFinder {
                                            : "younger than " + age_text(setup_.retention.keep_for));
       const std::string text = setup_.files.read(file, kMostPlan).value_or("");
       // Of a plan that was cut off, the steps that it no longer names would go.
-      if (!text.starts_with('{') || !text.ends_with("}\n"))
+      if (!is_whole_plan(text))
         throw Error(ExitCode::store, {file.string(), 0, 0, ""},
                     "the plan is damaged, and the steps that it needs are not known",
-                    "remove it to collect garbage without it; `kiln build` writes it when it runs a step");
+                    "remove it to collect garbage without it; `kiln build` writes it again");
       roots_.named.add(text);
       add_bases(text);
     }

@@ -45,6 +45,8 @@ std::vector<std::string> keys_in(std::string_view cell) {
 
 }  // namespace
 
+bool is_whole_plan(std::string_view text) { return text.starts_with('{') && text.ends_with("}\n"); }
+
 PlanFile::PlanFile(std::string bytes, fs::path file)
     : file_(std::move(file)), bytes_(std::make_unique<const std::string>(std::move(bytes))) {
   std::string_view rest = *bytes_;
@@ -86,8 +88,20 @@ PlanDocument PlanFile::read(std::string_view cell, const std::vector<std::string
   } catch (const Error& error) {  // lines and columns are of the part
     throw Error(ExitCode::store, {file_.string(), 0, 0, error.where().pointer},
                 fmt::format("the plan is damaged: {}", error.message()),
-                "`kiln build` writes it again when it runs a step");
+                "remove the file; `kiln build` writes it again");
   }
+}
+
+void PlanFile::prove() const {
+  auto damaged = [&](const std::string& what) {
+    throw Error(ExitCode::store, {file_.string(), 0, 0, ""}, "the plan is damaged: " + what,
+                "remove the file; `kiln build` writes it again");
+  };
+  if (!is_whole_plan(*bytes_)) damaged("it is cut off");
+  if (!Json::accept(*bytes_)) damaged("it is no JSON");
+  for (const auto& [id, line] : cells_)
+    for (const std::string& key : keys_in(line))
+      if (!steps_.contains(key)) damaged(fmt::format("it lacks the step {} of the cell {}", key, id));
 }
 
 std::optional<Step> PlanFile::step(std::string_view key) const {

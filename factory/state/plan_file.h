@@ -12,6 +12,9 @@
 
 namespace kiln {
 
+// False for a plan that was cut off, as by a disk that was full.
+bool is_whole_plan(std::string_view text);
+
 class PlanFile {
  public:
   // nullopt: there is no such file. What is wrong in it shows where it is read.
@@ -21,6 +24,10 @@ class PlanFile {
   // part of the plan is damaged or of another version of kiln.
   std::optional<Step> step(std::string_view key) const;
   std::optional<ImageSpec> image(std::string_view id) const;
+
+  // Throws Error(store) unless it is JSON to its end and has every step of its cells. Another letter in a
+  // text is not found.
+  void prove() const;
 
  private:
   PlanFile(std::string bytes, fs::path file);

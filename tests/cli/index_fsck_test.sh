@@ -30,3 +30,17 @@ for page in 1 3 $((pages / 2)) $((pages - 1)); do
   expect 0 "$KILN" index list
   equals "$out" "$listed"
 done
+
+# What is kept beside the store and the index: a plan, a result of a tuning, a table.
+mkdir -p .kiln/plans .kiln/bench/tuned .kiln/bench/tables
+expect 0 "$KILN" index fsck --format json
+equals "$(json 'it["kept"]')" '[]'
+for file in plans/demo.json bench/tuned/0123.json bench/tables/0123.json; do
+  printf '{"half' >.kiln/$file
+  expect 8 "$KILN" index fsck
+  holds "$out" "$file"
+  expect 8 "$KILN" index fsck --format json
+  equals "$(json 'len(it["kept"])')" 1
+  rm .kiln/$file
+done
+expect 0 "$KILN" index fsck

@@ -33,6 +33,18 @@ TEST(Build, NinjaIsNotAskedWhenEverythingIsBuilt) {
   EXPECT_EQ(report.images.at(0).outcome, Outcome::up_to_date);
 }
 
+// `kiln gc` keeps what a plan names, and the hint for a damaged one is to remove it.
+TEST(Build, AMissingPlanIsWrittenWhenEverythingIsBuilt) {
+  OneImage one;
+  one.make_built();
+  one.run();
+  const auto text = one.files.read(one.state.plan("one"));
+  EXPECT_TRUE(text);
+  one.files.write(one.state.plan("one"), "as it is");
+  one.run();
+  EXPECT_EQ(one.files.read(one.state.plan("one")), "as it is") << "100,000 cells are 400 MB to write";
+}
+
 TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
   OneImage one;
   one.runner.respond = [&](const Command&) {

@@ -56,6 +56,30 @@ TEST_F(PlanFileTest, TheTextIsThePlan) {
     EXPECT_EQ(to_json(again.images[number]), to_json(plan_.image(number).spec()));
 }
 
+TEST_F(PlanFileTest, DamageIsFound) {
+  EXPECT_NO_THROW(open().prove());
+  const std::string whole = *files_.read("/s/plans/demo.json");
+  auto why = [&](const std::string& text) -> std::string {
+    files_.write("/s/plans/demo.json", text);
+    try {
+      open().prove();
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::store);
+      return error.message();
+    }
+  };
+  EXPECT_EQ(why(whole.substr(0, whole.size() / 2)), "the plan is damaged: it is cut off");
+  EXPECT_EQ(why(""), "the plan is damaged: it is cut off");
+  std::string other = whole;
+  other[whole.find("{\"axes\":")] = 'z';
+  EXPECT_EQ(why(other), "the plan is damaged: it is no JSON");
+  const std::string key = testing::steps_of(plan_).begin()->first;
+  other = whole;
+  other.replace(other.find("\n\"" + key) + 2, 1, key[0] == 'a' ? "b" : "a");
+  EXPECT_NE(why(other).find("it lacks the step " + key), std::string::npos);
+}
+
 TEST_F(PlanFileTest, EveryStepIsReadAlone) {
   PlanFile file = open();
   for (const auto& [key, step] : testing::steps_of(plan_)) {
