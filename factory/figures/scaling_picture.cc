@@ -38,7 +38,8 @@ ValueScale value_scale(const LinePanel& panel) {
       scale.high = first ? y : std::max(scale.high, y);
       first = false;
     }
-  if (panel.logarithmic && !first) {
+  if (first) return panel.logarithmic ? ValueScale{1, 10, true} : ValueScale{};  // there is no point
+  if (panel.logarithmic) {
     scale.low = std::pow(10, std::floor(std::log10(scale.low)));
     scale.high = std::pow(10, std::ceil(std::log10(scale.high) + 1e-9));
   } else if (scale.high > 0) {

@@ -128,7 +128,9 @@ TEST_F(Push, ARegistryThatTakesNoIndexesGetsTheImage) {
 
 TEST_F(Push, WhatIsRefusedForAnotherReasonIsAFailure) {
   for (const auto& [status, code] : {std::pair(403, "DENIED"), std::pair(404, "MANIFEST_BLOB_UNKNOWN")}) {
-    http.instead = [&](const HttpRequest& request) -> std::optional<HttpAnswer> {
+    // C++20 lets a lambda capture a structured binding; clang 14 wants a name of its own for each.
+    http.instead = [&, status = status,
+                    code = code](const HttpRequest& request) -> std::optional<HttpAnswer> {
       if (writes_manifest(request) && request.body.find("artifactType") != std::string::npos)
         return refusal(status, code);
       return std::nullopt;
