@@ -254,8 +254,8 @@ void add_search_options(CLI::App& command, BenchOptions& options) {
             "with --search: patch this matrix to include the cells that are worth keeping (default: "
             "patch the matrix of -f to exclude those that are not)")
       ->needs(search);
-  add_value(command, "--patch", options.terms.patch, "FILE",
-            "with --search: also write the patch to this file")
+  add_output_file(command, "--patch", options.terms.patch, "FILE",
+                  "with --search: also write the patch to this file")
       ->needs(search);
 }
 
@@ -273,8 +273,8 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   command->get_option("--file")->required(false);  // compare, import and discard need none
   add_work_options(*command, *options);
   add_search_options(*command, *options);
-  add_value(*command, "--export", options->export_file, "FILE",
-            "write the runs of these images to this file; without -f, all kept runs");
+  add_output_file(*command, "--export", options->export_file, "FILE",
+                  "write the runs of these images to this file; without -f, all kept runs");
   add_run_format(*command, options->as);
   add_wait_option(*command, invocation.options);
   add_format_option(*command, options->format);

@@ -198,6 +198,18 @@ DeriveOptions derive_options(const JobDerivation& wanted, const JobCommandOption
           file(copy.folder.string()), copy.at, file(wanted.run), file(wanted.test)};
 }
 
+// What `kiln derive` would refuse of an option is wrong in the document.
+template <typename Work>
+auto of_document(const JobRequest& job, const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage) throw;
+    const std::string& said = error.message();  // "--copy: '/opt/.' is no path"
+    job.fail("derive", said.starts_with("--") ? said.substr(2) : said, error.hint());
+  }
+}
+
 // A derived image is a cell of the matrix of its parent.
 DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, const JobIndex& index,
                     Invocation& invocation) {
@@ -212,12 +224,13 @@ DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, con
                 "a derived image is made of the images of today");
   invocation.need_root_for_steps();
   // Once, and before anything is built: kiln reports a wrong file first, and uses the bytes that it checked.
-  const DeriveOptions application = derive_options(*job.derivation, options);
+  const DeriveOptions application =
+      of_document(job, [&] { return derive_options(*job.derivation, options); });
   const ApplicationInputs inputs = read_inputs(application, invocation);
   return [&, application, inputs](const ImageRecord& parent, const JobDerivation&) {
     DeriveOptions upon = application;
     upon.images = {parent.name()};
-    DerivedImage derived{derived_image(upon, inputs, invocation), ""};
+    DerivedImage derived{of_document(job, [&] { return derived_image(upon, inputs, invocation); }), ""};
     derived.reference = reference_of(derived.record, index.format(), reference_paths(invocation));
     return derived;
   };
@@ -288,9 +301,10 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation) {
   add_value(*command, "--infrastructure", options->infrastructure, "NAME|FILE",
             "the machines that the job goes to: a file, or a name in matrix/infrastructures or in the index "
             "(default: the document's target.name)");
-  add_value(*command, "-o,--output", options->output, "FILE",
-            "write the script to this file, and that of application.build to a file with .build before its "
-            "ending (default: stdout)");
+  add_output_file(
+      *command, "-o,--output", options->output, "FILE",
+      "write the script to this file, and that of application.build to a file with .build before its "
+      "ending (default: stdout)");
   add_choice(*command, "--scheduler", options->scheduler, kSchedulers.all(),
              "slurm, torque, openpbs or bash, if neither document nor infrastructure names one")
       ->type_name("NAME");

@@ -159,8 +159,8 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
                                 "kiln lock -f matrix/demo.json --upstream\n"
                                 "kiln build -f matrix/demo.json --locked");
   add_value(*command, "-f,--file", options->matrix, "FILE", "matrix file")->required();
-  add_value(*command, "-o,--output", options->output, "LOCK",
-            "lockfile to write (default: FILE with .lock.json)");
+  add_output_file(*command, "-o,--output", options->output, "LOCK",
+                  "lockfile to write (default: FILE with .lock.json)");
   add_list(*command, "--update", options->update, "NAME",
            "update only the pins of this component, entry or image; a glob; may be repeated");
   command->add_flag("--by-policy", options->by_policy,

@@ -180,8 +180,8 @@ CLI::App* add_scale(CLI::App& app, Invocation& invocation) {
   add_value(*command, "--efficiency", request->words.efficiency, "SHARE",
             "the least that is worth it (default: 0.5)");
   add_network_options(*command, request->words);
-  add_value(*command, "--svg", request->picture, "FILE",
-            "write a picture of efficiency, time and memory over ranks");
+  add_output_file(*command, "--svg", request->picture, "FILE",
+                  "write a picture of efficiency, time and memory over ranks");
   command->add_flag("--json", request->json, "print JSON");
   command->callback([request, &invocation] { run_scale(*request, invocation); });
   return command;

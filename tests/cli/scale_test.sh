@@ -48,6 +48,11 @@ expect 0 "$KILN" scale --dsl - --strategy data <job.json
 expect 2 "$KILN" scale
 expect 2 "$KILN" scale --model noop --svg no.svg
 expect 2 "$KILN" scale --network vgg16 --strategy tensor
+mkdir pictures
+expect 2 "$KILN" scale --network vgg16 --svg pictures
+holds "$err" "error: --svg: 'pictures' is a folder; name a file"
+expect 2 "$KILN" job --dsl job.json -o pictures
+holds "$err" "error: --output: 'pictures' is a folder; name a file"
 for ranks in 8..1 0..4 1..1000000000000 1..1000000:1 nan; do
   expect 3 "$KILN" scale --network vgg16 --ranks "$ranks" --svg no.svg
   holds "$err" 'error: --ranks: '
