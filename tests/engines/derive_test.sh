@@ -222,6 +222,13 @@ sed 's/"name": "jobbed"/"name": "..\/x"/' job.json >named.json
 expect 3 job named.json -f "$matrix"
 holds "$err" "the name '../x': a name has 1 to 63 characters"
 holds "$err" '(at /job/application/derive)'
+sed 's|"copy": "src"|"copy": "src:/run/x"|' job.json >wrong.json
+expect 3 job wrong.json -f "$matrix"
+holds "$err" "wrong.json:1:"
+holds "$err" "error: copy: kiln empties '/run/x' in every image (at /job/application/derive)"
+sed 's/"name": "jobbed"/"name": "hello"/' job.json >wrong.json
+expect 3 job wrong.json -f "$matrix"
+holds "$err" "error: name 'hello' is the name of the component framework/hello (at /job/application/derive); choose another name"
 ln -s /etc linked
 sed 's/"copy": "src"/"copy": "linked"/' job.json >linked.json
 expect 3 job linked.json -f "$matrix"
