@@ -28,6 +28,8 @@ struct HostDescription {
   std::string mpi{};                      // that starts jobs there: openmpi@4.1.6
   std::string transparent_hugepages{};    // one of hugepage_settings()
   std::map<std::string, double> rates{};  // of host_rate_names(), that were measured
+
+  bool operator==(const HostDescription&) const = default;
 };
 
 // Whether speeds that were measured on both compare: one model of processor, one microarchitecture, as many

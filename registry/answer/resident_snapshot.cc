@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "factory/base/text.h"
 #include "registry/index/index_reading.h"
@@ -106,10 +106,14 @@ void ResidentSnapshot::read(const Index& index, const IndexIdentity& file, const
 }
 
 TableSelector& ResidentSnapshot::selector_for(const Host& host, Images& images) const {
-  const std::string name = host.known ? to_json(host.description).dump() : "";
-  if (auto known = images.hosts.find(name); known != images.hosts.end()) return known->second;
+  const auto known = std::find_if(images.hosts.begin(), images.hosts.end(),
+                                  [&](const auto& one) { return one.first == host; });
+  if (known != images.hosts.end()) return known->second;
   if (images.hosts.size() >= kMostHosts) images.hosts.clear();
-  return images.hosts.try_emplace(name, images.table, host, *cpus_).first->second;
+  return images.hosts
+      .emplace_back(std::piecewise_construct, std::forward_as_tuple(host),
+                    std::forward_as_tuple(images.table, host, *cpus_))
+      .second;
 }
 
 }  // namespace kiln

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "registry/index/index.h"
 #include "registry/select/snapshot_table.h"
@@ -42,7 +44,7 @@ class ResidentSnapshot {
     explicit Images(const std::vector<IndexEntry>& entries) : table(entries) {}
     SnapshotTable table;
     std::map<TagName, std::shared_ptr<const IndexEntry>> chosen;
-    std::map<std::string, TableSelector> hosts;  // by their descriptions; "": an unknown one
+    std::deque<std::pair<Host, TableSelector>> hosts;
   };
   struct Application {
     std::size_t questions = 0, enough = 0;

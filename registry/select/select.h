@@ -41,6 +41,7 @@ struct Selection {
 struct Host {
   HostDescription description;
   bool known = false;  // false: nothing is known of the host, so nothing is refused for it
+  bool operator==(const Host&) const = default;
 };
 
 Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& entries, const Host& host,

@@ -1,5 +1,7 @@
 #include "registry/select/snapshot_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -43,6 +45,35 @@ void rank_by(std::vector<std::pair<Value, Item*>>& all, const Order& order, std:
     const bool is_equal = std::is_eq(order(all[i - 1].first, all[i].first));
     all[i].second->*rank = all[i - 1].second->*rank + (is_equal ? 0 : 1);
   }
+}
+
+// With its length, so that no text of a document reads as two words.
+void add_word(std::string& words, std::string_view word) {
+  words += fmt::format_int(word.size()).c_str();
+  words += ':';
+  words += word;
+}
+
+// All that choices are judged and counted by. The function names every member of a query: with a new
+// one it does not compile, until whoever adds it decides whether it belongs here.
+std::string choice_words(const ImageQuery& query) {
+  const auto& [app_type, application, opt_build, version, cpu_type, acc_type, cpu, gpu, method, format,
+               workload, autotuning, compilers, stock_compilers, selectors, host, target, mpi_ranks,
+               strict_gains, allow_failing] = query;
+  std::string words;
+  auto add = [&words](std::string_view word) { add_word(words, word); };
+  for (const std::string_view word :
+       std::initializer_list<std::string_view>{app_type, application, version.text(), method})
+    add(word);
+  add(opt_build ? *opt_build ? "optimised" : "stock" : "");
+  add(mpi_ranks ? "mpi" : "");
+  for (const auto& [name, wanted] : compilers) add((wanted ? "+" : "-") + name);
+  for (const std::string& name : stock_compilers) add("=" + name);
+  for (const auto& [choice, value] : selectors) {
+    add(":" + choice);
+    add(value);
+  }
+  return words;
 }
 
 std::vector<std::uint32_t> order_of_names(const std::vector<IndexEntry>& entries) {
@@ -153,7 +184,7 @@ const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, 
   constexpr std::size_t kMost = 256;  // questions that ask something else of the place
   std::string words = query.opt_build.value_or(false) ? "1" : "0";
   for (const std::string* word : {&query.cpu_type, &query.acc_type, &query.cpu, &query.gpu, &query.format})
-    (words += *word) += '\n';
+    add_word(words, *word);
   if (auto known = fits_.find(words); known != fits_.end()) return known->second;
   if (fits_.size() >= kMost) fits_.clear();
   const Ranker ranker(query, known_, *cpus_);
@@ -181,10 +212,10 @@ const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, 
   return fits_.emplace(std::move(words), std::move(fits)).first->second;
 }
 
-void TableSelector::contend(const ImageQuery& query, const QueryClauses& judge, const HostFits& fits) {
-  contenders_.clear();
+TableSelector::Chosens TableSelector::choose(const ImageQuery& query, const QueryClauses& judge) const {
+  Chosens chosen;
   auto application = table_->applications_.find(lower_case(query.application));
-  if (application == table_->applications_.end()) return;
+  if (application == table_->applications_.end()) return chosen;
   const bool by_version = asks_version_of_application(query);
   const Ranker ranker(query, known_, *cpus_);
   enum : char { unknown, yes, no };
@@ -199,14 +230,27 @@ void TableSelector::contend(const ImageQuery& query, const QueryClauses& judge, 
       continue;
     if (by_version && !once(versions[choice.version], QueryPart::version, table_->versions_[choice.version]))
       continue;
-    if (!judge.chooses(choice.part)) continue;
-    const std::size_t unasked = ranker.unasked(choice.part).size();
-    for (std::uint32_t number = choice.first; number < choice.end; ++number) {
+    if (judge.chooses(choice.part)) chosen.push_back({&choice, ranker.unasked(choice.part).size()});
+  }
+  return chosen;
+}
+
+const TableSelector::Chosens& TableSelector::chosen_by(const ImageQuery& query, const QueryClauses& judge) {
+  constexpr std::size_t kMost = 1024;
+  std::string words = choice_words(query);
+  if (auto known = chosen_.find(words); known != chosen_.end()) return known->second;
+  if (chosen_.size() >= kMost) chosen_.clear();
+  return chosen_.emplace(std::move(words), choose(query, judge)).first->second;
+}
+
+void TableSelector::contend(const ImageQuery& query, const QueryClauses& judge, const HostFits& fits) {
+  contenders_.clear();
+  for (const auto& [choice, unasked] : chosen_by(query, judge))
+    for (std::uint32_t number = choice->first; number < choice->end; ++number) {
       const SnapshotTable::Row& row = table_->rows_[number];
       if (row.retired || (row.failing && !query.allow_failing) || !fits[row.host].runs) continue;
-      contenders_.push_back({&row, &choice, unasked});
+      contenders_.push_back({&row, choice, unasked});
     }
-  }
 }
 
 std::map<const SnapshotTable::Row*, Speed> TableSelector::speeds(const ImageQuery& query) const {

@@ -74,14 +74,22 @@ class TableSelector {
     std::uint32_t cuda_rank = 0;  // of its CUDA, likewise
   };
   using HostFits = std::vector<HostFit>;
+  struct Chosen {
+    const SnapshotTable::Choice* choice;
+    std::size_t unasked;  // components
+  };
+  using Chosens = std::vector<Chosen>;
   struct Contender {
     const SnapshotTable::Row* row;
     const SnapshotTable::Choice* choice;
-    std::size_t unasked;  // components
+    std::size_t unasked;
   };
 
   // The same for all questions that ask the same of the host.
   const HostFits& fits_for(const ImageQuery& query, const QueryClauses& judge);
+  // The same for all questions that choose the same.
+  const Chosens& chosen_by(const ImageQuery& query, const QueryClauses& judge);
+  Chosens choose(const ImageQuery& query, const QueryClauses& judge) const;
   void contend(const ImageQuery& query, const QueryClauses& judge, const HostFits& fits);
   std::map<const SnapshotTable::Row*, Speed> speeds(const ImageQuery& query) const;
 
@@ -92,6 +100,7 @@ class TableSelector {
   std::vector<bool> near_;   // of measured_: taken where it compares
   std::vector<int> doubts_;  // of choices_: Ranker::doubt()
   std::unordered_map<std::string, HostFits> fits_;
+  std::unordered_map<std::string, Chosens> chosen_;
   std::vector<Contender> contenders_;
 };
 

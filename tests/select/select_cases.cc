@@ -9,6 +9,7 @@
 // Each is asked of the entries and of a table of them, and in every third world of an index that has them:
 // two answers are an error.
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -86,7 +87,25 @@ class WorldIndex {
   IndexState state_;
 };
 
-Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, const SnapshotTable& table,
+// Questions of one host go to one selector, which remembers parts of its answers.
+class WorldTable {
+ public:
+  explicit WorldTable(const std::vector<IndexEntry>& entries) : table_(entries) {}
+
+  const SnapshotTable::Image* best(const ImageQuery& query, const Host& host,
+                                   const Microarchitectures& cpus) {
+    for (auto& [known, selector] : selectors_)
+      if (known == host) return selector->best(query);
+    selectors_.emplace_back(host, std::make_unique<TableSelector>(table_, host, cpus));
+    return selectors_.back().second->best(query);
+  }
+
+ private:
+  SnapshotTable table_;
+  std::vector<std::pair<Host, std::unique_ptr<TableSelector>>> selectors_;
+};
+
+Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, WorldTable& table,
                std::optional<WorldIndex>& index, const Microarchitectures& cpus) {
   DslReading reading = read_dsl(JsonDocument::parse(node.at("dsl").value().dump(), "dsl"), kCompilers);
   refuse_lost_choices(reading);
@@ -97,7 +116,7 @@ Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, con
   if (JsonNode described = node.at("host"); !described.is_null()) host = {host_from_json(described), true};
   Selection selection = select_image(reading.query, entries, host, cpus);
   Json json = {{"answer", ""}, {"code", ""}, {"digest", ""}, {"error", ""}};
-  const SnapshotTable::Image* found = TableSelector(table, host, cpus).best(reading.query);
+  const SnapshotTable::Image* found = table.best(reading.query, host, cpus);
   if ((found != nullptr) != selection.winner.has_value() ||
       (found != nullptr && (found->tag != tag_name_of(selection.winner->entry->image) ||
                             found->manifest != selection.winner->entry->image.manifest)))
@@ -126,7 +145,7 @@ void answer_world(const std::string& line, bool of_index, const Microarchitectur
   JsonDocument world = JsonDocument::parse(line, "world");
   std::vector<IndexEntry> entries;
   for (const JsonNode& image : world.root().at("images").items()) entries.push_back(entry_from_json(image));
-  const SnapshotTable table(entries);
+  WorldTable table(entries);
   std::optional<WorldIndex> index;
   if (of_index && fits_an_index(entries)) index.emplace(entries);
   for (const JsonNode& one : world.root().at("cases").items()) {
