@@ -14,6 +14,7 @@
 #include "factory/base/text.h"
 #include "factory/bench/suite.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/named_output.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
@@ -254,8 +255,8 @@ void add_search_options(CLI::App& command, BenchOptions& options) {
             "with --search: patch this matrix to include the cells that are worth keeping (default: "
             "patch the matrix of -f to exclude those that are not)")
       ->needs(search);
-  add_output_file(command, "--patch", options.terms.patch, "FILE",
-                  "with --search: also write the patch to this file")
+  add_value(command, "--patch", options.terms.patch, "FILE",
+            "with --search: also write the patch to this file")
       ->needs(search);
 }
 
@@ -273,8 +274,8 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   command->get_option("--file")->required(false);  // compare, import and discard need none
   add_work_options(*command, *options);
   add_search_options(*command, *options);
-  add_output_file(*command, "--export", options->export_file, "FILE",
-                  "write the runs of these images to this file; without -f, all kept runs");
+  add_value(*command, "--export", options->export_file, "FILE",
+            "write the runs of these images to this file; without -f, all kept runs");
   add_run_format(*command, options->as);
   add_wait_option(*command, invocation.options);
   add_format_option(*command, options->format);
@@ -287,6 +288,8 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
     refuse_together(*command, "--suite", "--steps", "the suite says how many");
     refuse_together(*command, "--suite", "--ranks", "the suite says how many");
     refuse_together(*command, "--suite", "--data", "the suite names it");
+    refuse_folder(options->export_file, "--export");
+    refuse_folder(options->terms.patch, "--patch");
     run_bench(*options, invocation);
   });
   return command;

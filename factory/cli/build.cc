@@ -92,6 +92,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
     if (auto report = nothing_to_do(plan, chosen.images, view)) {
       add_broken(plan, chosen, *report);
       view.keep(invocation.files);
+      restore_plan(plan, state, invocation.files, [&](const std::string& line) { invocation.note(line); });
       report->seconds = invocation.clock.monotonic_seconds() - start;
       print_build(*report, options.format);
       invocation.exit_code = report->exit_code();

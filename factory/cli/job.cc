@@ -198,15 +198,16 @@ DeriveOptions derive_options(const JobDerivation& wanted, const JobCommandOption
           file(copy.folder.string()), copy.at, file(wanted.run), file(wanted.test)};
 }
 
-// What `kiln derive` would refuse of an option is wrong in the document.
+// The keys of the document are options of `kiln derive`: what is wrong with one is told at its place.
 template <typename Work>
 auto of_document(const JobRequest& job, const Work& work) -> decltype(work()) {
   try {
     return work();
   } catch (const Error& error) {
-    if (error.code() != ExitCode::usage) throw;
     const std::string& said = error.message();  // "--copy: '/opt/.' is no path"
-    job.fail("derive", said.starts_with("--") ? said.substr(2) : said, error.hint());
+    if (error.code() != ExitCode::usage || !(said.starts_with("--name '") || said.starts_with("--copy: ")))
+      throw;
+    job.fail("derive", said.substr(2), error.hint());
   }
 }
 
@@ -260,6 +261,7 @@ JobQuestion question_of(const JobCommandOptions& options) {
 
 void check(const CLI::App& command, const JobCommandOptions& options, const Invocation& invocation) {
   refuse_one_stdin(options.dsl, options.host);
+  refuse_folder(options.output, "--output");
   check_build_if_missing(command, options.build_if_missing, options.matrices, invocation);
   if (options.matrices.empty()) return;  // nothing is built
   keep_readable(options.dsl);
@@ -301,10 +303,9 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation) {
   add_value(*command, "--infrastructure", options->infrastructure, "NAME|FILE",
             "the machines that the job goes to: a file, or a name in matrix/infrastructures or in the index "
             "(default: the document's target.name)");
-  add_output_file(
-      *command, "-o,--output", options->output, "FILE",
-      "write the script to this file, and that of application.build to a file with .build before its "
-      "ending (default: stdout)");
+  add_value(*command, "-o,--output", options->output, "FILE",
+            "write the script to this file, and that of application.build to a file with .build before its "
+            "ending (default: stdout)");
   add_choice(*command, "--scheduler", options->scheduler, kSchedulers.all(),
              "slurm, torque, openpbs or bash, if neither document nor infrastructure names one")
       ->type_name("NAME");

@@ -8,6 +8,7 @@
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
+#include "factory/cli/named_output.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/upstream.h"
@@ -128,6 +129,7 @@ void run_lock(const LockOptions& options, Invocation& invocation) {
   if (invocation.options.offline)
     throw Error(ExitCode::usage, "a lockfile is made with a network, and --offline says there is none",
                 "make it where `kiln mirror` fills the mirror, and carry both over");
+  refuse_folder(options.output, "--output");
   fs::path file = options.output.empty() ? lockfile_beside(options.matrix) : fs::path(options.output);
   std::optional<Lockfile> previous;
   if (invocation.files.exists(file)) previous = read_lockfile_at(file, invocation.files);
@@ -159,8 +161,8 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
                                 "kiln lock -f matrix/demo.json --upstream\n"
                                 "kiln build -f matrix/demo.json --locked");
   add_value(*command, "-f,--file", options->matrix, "FILE", "matrix file")->required();
-  add_output_file(*command, "-o,--output", options->output, "LOCK",
-                  "lockfile to write (default: FILE with .lock.json)");
+  add_value(*command, "-o,--output", options->output, "LOCK",
+            "lockfile to write (default: FILE with .lock.json)");
   add_list(*command, "--update", options->update, "NAME",
            "update only the pins of this component, entry or image; a glob; may be repeated");
   command->add_flag("--by-policy", options->by_policy,

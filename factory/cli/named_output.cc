@@ -52,7 +52,14 @@ void write_named(const fs::path& path, std::string_view bytes, FileSystem& files
   if (file < 0 || written < bytes.size()) fail_with_errno(error, "write", path);
 }
 
+void refuse_folder(const fs::path& path, const std::string& option) {
+  std::error_code problem;
+  if (fs::is_directory(path, problem))
+    throw Error(ExitCode::usage, fmt::format("{}: '{}' is a folder", option, path.string()), "name a file");
+}
+
 void need_regular(const fs::path& path, const std::string& option) {
+  refuse_folder(path, option);
   if (is_no_file(path))
     throw Error(ExitCode::usage, fmt::format("{}: {} is not a regular file", option, path.string()),
                 "this file is written out of order: name a new file");

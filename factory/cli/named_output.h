@@ -11,6 +11,8 @@ namespace kiln {
 // Replaces a regular file whole, and the one that a symbolic link leads to. Writes to a pipe, a device or a
 // descriptor (/dev/stdout). Throws Error(store).
 void write_named(const fs::path& path, std::string_view bytes, FileSystem& files);
+// Throws Error(usage) for a folder: before the work, not after it. "" is no file that is named.
+void refuse_folder(const fs::path& path, const std::string& option);
 // For a file that is not written in order. Throws Error(usage) if the path exists and is not a regular file.
 void need_regular(const fs::path& path, const std::string& option);
 

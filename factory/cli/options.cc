@@ -14,17 +14,6 @@ CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<st
   return add_value(command, name, values, type, text)->expected(1)->allow_extra_args(false)->take_all();
 }
 
-CLI::Option* add_output_file(CLI::App& command, const std::string& name, std::string& file, const char* type,
-                             const std::string& text) {
-  CLI::Option* option = add_value(command, name, file, type, text);
-  return option->each([option](const std::string& path) {
-    std::error_code problem;
-    if (fs::is_directory(path, problem))
-      throw Error(ExitCode::usage, fmt::format("{}: '{}' is a folder", option->get_name(), path),
-                  "name a file");
-  });
-}
-
 std::pair<std::string, std::string> assignment(const std::string& text, std::string_view form,
                                                std::string_view example) {
   const std::size_t equals = text.find('=');

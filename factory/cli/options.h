@@ -37,10 +37,6 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string&
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                       const char* type, const std::string& text);
 
-// A file to write, which must not be a folder: found out before the work, not after it.
-CLI::Option* add_output_file(CLI::App& command, const std::string& name, std::string& file, const char* type,
-                             const std::string& text);
-
 // "framework=pytorch" → both sides of the first '='. Throws Error(usage) without an '=' and a left side.
 // `form`: "FEATURE=VALUE", `example`: what the hint shows.
 std::pair<std::string, std::string> assignment(const std::string& text, std::string_view form,

@@ -125,6 +125,7 @@ bool is_file_name(std::string_view network) {
 }
 
 void run_scale(const ScaleRequest& request, Invocation& invocation) {
+  refuse_folder(request.picture, "--svg");
   AskedScaling asked;
   if (!request.dsl.empty()) {
     const JobRequest job = read_job_request(read_written_document(request.dsl, invocation.files).document);
@@ -180,8 +181,8 @@ CLI::App* add_scale(CLI::App& app, Invocation& invocation) {
   add_value(*command, "--efficiency", request->words.efficiency, "SHARE",
             "the least that is worth it (default: 0.5)");
   add_network_options(*command, request->words);
-  add_output_file(*command, "--svg", request->picture, "FILE",
-                  "write a picture of efficiency, time and memory over ranks");
+  add_value(*command, "--svg", request->picture, "FILE",
+            "write a picture of efficiency, time and memory over ranks");
   command->add_flag("--json", request->json, "print JSON");
   command->callback([request, &invocation] { run_scale(*request, invocation); });
   return command;

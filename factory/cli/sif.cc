@@ -66,8 +66,8 @@ void add_sif_signing(CLI::App& sif, Invocation& invocation) {
   add_value(*signing, "file", options->file, "FILE", "SIF file")->required();
   add_value(*signing, "--key", options->key, "KEY",
             "key, as for gpg --local-user (default: gpg's default key)");
-  add_output_file(*signing, "-o,--output", options->output, "FILE",
-                  "the signed file (default: the input file, which is replaced)");
+  add_value(*signing, "-o,--output", options->output, "FILE",
+            "the signed file (default: the input file, which is replaced)");
   signing->callback([signing, options, &invocation] {
     refuse_parent_options(*signing);
     invocation.need_file(options->file);
@@ -212,7 +212,7 @@ void add_build_options(CLI::App& command, SifOptions& options) {
   add_value(
       command, "image", options.image, "IMAGE",
       "oci:DIR[:TAG], oci-archive:FILE, docker-archive:FILE, docker://REFERENCE, or a tag of the index");
-  add_output_file(command, "-o,--output", options.output, "FILE", "the SIF file to write");
+  add_value(command, "-o,--output", options.output, "FILE", "the SIF file to write");
   add_choice(command, "--compression", options.compression, {"zstd", "gzip", "lz4", "xz"},
              "compression of the files inside: zstd, gzip, lz4 or xz");
   add_value(command, "--level", options.level, "N", "compression level (default: zstd 3, gzip 9, xz 6)");

@@ -106,7 +106,8 @@ bool Pusher::mount_blob(const ImageToPush& image, const Digest& digest) {
 bool Pusher::is_there(Going& going, const Descriptor& blob) {
   const ImageToPush& image = going.image;
   if (is_lost(blob.digest)) return false;
-  const bool there = client_.has_blob(image.repository, blob.digest, blob.size);
+  const bool there = client_.has_blob(image.repository, blob.digest, blob.size,
+                                      RegistryClient::Unreadable::counts_as_missing);
   if (!there && !mount_blob(image, blob.digest)) return false;
   if (!there) going.sent.push_back(blob);
   const std::lock_guard lock(mutex_);
@@ -149,7 +150,8 @@ void Pusher::push_text(Going& going, const std::string& bytes) {
   if (knows(repository, blob.digest)) return;
   const BlobTurn turn(*this, blob.digest);
   if (knows(repository, blob.digest)) return;
-  if (is_lost(blob.digest) || !client_.has_blob(repository, blob.digest, blob.size)) {
+  if (is_lost(blob.digest) ||
+      !client_.has_blob(repository, blob.digest, blob.size, RegistryClient::Unreadable::counts_as_missing)) {
     client_.put_blob(repository, bytes);
     going.sent.push_back(blob);
   }

@@ -9,14 +9,15 @@
 
 namespace kiln {
 
-bool RegistryClient::has_blob(const std::string& repository, const Digest& digest, std::uint64_t size) {
+bool RegistryClient::has_blob(const std::string& repository, const Digest& digest, std::uint64_t size,
+                              Unreadable unreadable) {
   Question question{
       repository, "looking for " + digest.text(), {"HEAD", url(repository, "blobs/" + digest.text())}};
-  question.of_a_link = true;
+  question.of_a_link = unreadable == Unreadable::counts_as_missing;
   const HttpAnswer answer = ask(question);
   // 500 again and again: its link may be empty, and sending it writes the link. A registry that is in trouble
   // refuses that as well.
-  if (answer.status == 404 || answer.status == 500) return false;
+  if (answer.status == 404 || (question.of_a_link && answer.status == 500)) return false;
   const auto can_be_read = [&] { return read_blob_damage(repository, {"", digest, size, {}}).empty(); };
   if (knows_no_head(answer)) return can_be_read();
   if (answer.status != 200) refuse(question, answer);

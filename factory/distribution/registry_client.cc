@@ -264,7 +264,8 @@ bool RegistryClient::move_tag(const std::string& repository, const std::string& 
 HttpAnswer RegistryClient::write_manifest(const Question& question) {
   HttpAnswer answer = ask(question);
   if (answer.status == 400 || answer.status == 404) {
-    if (has_error_code(answer, "MANIFEST_BLOB_UNKNOWN") || has_error_code(answer, "BLOB_UNKNOWN"))
+    const std::string code = error_code_in(answer);
+    if (has_empty_link(answer) || code == "MANIFEST_BLOB_UNKNOWN" || code == "BLOB_UNKNOWN")
       throw MissingBlob{refusal(question, answer)};
   }
   if (is_no_such_manifest(answer)) throw RefusedManifest{refusal(question, answer)};

@@ -143,7 +143,7 @@ bool is_excluded(std::vector<Pattern>& patterns, const CellNames& names) {
 
 std::string hint_for(const Pattern& pattern, const CellList& cells) {
   if (pattern.text.find(' ') != std::string::npos)  // no name has one
-    return fmt::format("give each pattern by itself: '{}'", fmt::join(split(pattern.text, ' '), "' '"));
+    return "give each pattern by itself, without blanks";
   std::size_t count = 0;
   std::string reason;
   for (std::size_t number = 0; number < cells.excluded(); ++number) {

@@ -305,19 +305,18 @@ void begin(const ImageNumbers& images, const BuildSetup& setup) {
   link_logs(setup.plan, images, setup.state);
 }
 
-// Of images that are all there: `kiln gc` and `kiln log` go by the plan. A folder that only others write to
-// has what they wrote.
-void restore_plan(const BuildSetup& setup, Progress& progress) {
-  const fs::path file = setup.state.plan(setup.plan.name());
-  if (setup.plan.size() == 0 || setup.files.exists(file)) return;
+}  // namespace
+
+void restore_plan(const BuildPlan& plan, const StatePaths& state, FileSystem& files,
+                  const std::function<void(const std::string&)>& tell) {
+  const fs::path file = state.plan(plan.name());
+  if (plan.size() == 0 || files.exists(file)) return;
   try {
-    setup.files.write(file, plan_text(setup.plan));
+    files.write(file, plan_text(plan));
   } catch (const Error& error) {
-    progress.note("warning: the plan is missing, and cannot be written: " + error.message());
+    tell("warning: the plan is missing, and cannot be written: " + error.message());
   }
 }
-
-}  // namespace
 
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {
   double start = setup.clock.monotonic_seconds();
@@ -339,7 +338,7 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
     make(to_build, setup, options, progress, report);
     if (!report.interrupted) share_steps(setup, setup.images, progress);
   } else {
-    restore_plan(setup, progress);
+    restore_plan(setup.plan, setup.state, setup.files, [&](const std::string& line) { progress.note(line); });
   }
   std::optional<StateNames> changed;
   if (!to_build.empty()) changed.emplace(setup.state, setup.files);

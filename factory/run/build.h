@@ -90,6 +90,11 @@ struct BuildSetup {
 // alone, or shared with the lock of the plan (state/lock.h).
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress);
 
+// Writes the plan if it is missing. For a build that has nothing to run: `kiln gc` and `kiln log` read the
+// plan. A folder that cannot be written is told, and is no error.
+void restore_plan(const BuildPlan& plan, const StatePaths& state, FileSystem& files,
+                  const std::function<void(const std::string&)>& tell);
+
 // What became of an image, by what the state folder has `after` the build. `was_built`: before it.
 // `for_this_machine`: it can be built here.
 ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,

@@ -25,7 +25,7 @@ std::vector<Error> kept_damage(const StatePaths& state, FileSystem& files) {
     try {
       read();
     } catch (const Error& error) {
-      if (error.code() != ExitCode::store) throw;
+      if (error.code() == ExitCode::interrupted) throw;
       found.push_back(error);
     }
   };
@@ -33,8 +33,8 @@ std::vector<Error> kept_damage(const StatePaths& state, FileSystem& files) {
     look([&] {
       if (const auto plan = PlanFile::open(files, state.plan(name))) plan->prove();
     });
-  for (const std::string& name : files.list(state.tuned_folder()))
-    look([&] { (void)read_tuned(state.tuned_folder() / name, files); });
+  for (const std::string& sum : files.stems(state.tuned_folder()))
+    look([&] { (void)read_tuned(state.tuned(sum), files); });
   look([&] { (void)KeptTables(state, files).all(); });
   return found;
 }

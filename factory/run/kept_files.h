@@ -14,8 +14,8 @@ namespace kiln {
 // The result of a tuning. Throws Error(store) if kiln did not write the file.
 TunedRecord read_tuned(const fs::path& file, const FileSystem& files);
 
-// An Error(store) for each plan, result and table that kiln cannot read. A table is held against its sum;
-// plans and results have none, so that another letter in a text of theirs is not found.
+// An error for each plan and each result that kiln cannot read, and for the first table. A table is held
+// against its sum. Plans and results have none, so that another letter in a text of theirs is not found.
 std::vector<Error> kept_damage(const StatePaths& state, FileSystem& files);
 
 }  // namespace kiln

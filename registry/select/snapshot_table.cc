@@ -54,8 +54,8 @@ void add_word(std::string& words, std::string_view word) {
   words += word;
 }
 
-// All that choices are judged and counted by. The function names every member of a query: with a new
-// one it does not compile, until whoever adds it decides whether it belongs here.
+// All that choices are judged and counted by. The function names every member of a query, so that it does not
+// compile with a new one until its author decides whether it belongs here.
 std::string choice_words(const ImageQuery& query) {
   const auto& [app_type, application, opt_build, version, cpu_type, acc_type, cpu, gpu, method, format,
                workload, autotuning, compilers, stock_compilers, selectors, host, target, mpi_ranks,
@@ -236,11 +236,18 @@ TableSelector::Chosens TableSelector::choose(const ImageQuery& query, const Quer
 }
 
 const TableSelector::Chosens& TableSelector::chosen_by(const ImageQuery& query, const QueryClauses& judge) {
-  constexpr std::size_t kMost = 1024;
+  // A server's clients must not fill its memory: 1 MiB of choices, and 512 kB of words.
+  constexpr std::size_t kMostQuestions = 512, kMostWords = 1024, kMostChoices = 1u << 16;
   std::string words = choice_words(query);
   if (auto known = chosen_.find(words); known != chosen_.end()) return known->second;
-  if (chosen_.size() >= kMost) chosen_.clear();
-  return chosen_.emplace(std::move(words), choose(query, judge)).first->second;
+  Chosens chosen = choose(query, judge);
+  if (words.size() > kMostWords) return not_kept_ = std::move(chosen);
+  if (chosen_.size() >= kMostQuestions || kept_choices_ + chosen.size() > kMostChoices) {
+    chosen_.clear();
+    kept_choices_ = 0;
+  }
+  kept_choices_ += chosen.size();
+  return chosen_.emplace(std::move(words), std::move(chosen)).first->second;
 }
 
 void TableSelector::contend(const ImageQuery& query, const QueryClauses& judge, const HostFits& fits) {

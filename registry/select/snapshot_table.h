@@ -101,6 +101,8 @@ class TableSelector {
   std::vector<int> doubts_;  // of choices_: Ranker::doubt()
   std::unordered_map<std::string, HostFits> fits_;
   std::unordered_map<std::string, Chosens> chosen_;
+  std::size_t kept_choices_ = 0;  // in chosen_, of all its questions
+  Chosens not_kept_;              // of a question that is too long for chosen_
   std::vector<Contender> contenders_;
 };
 

@@ -51,8 +51,11 @@ expect 2 "$KILN" scale --network vgg16 --strategy tensor
 mkdir pictures
 expect 2 "$KILN" scale --network vgg16 --svg pictures
 holds "$err" "error: --svg: 'pictures' is a folder; name a file"
+mkdir other && cp job.json other
 expect 2 "$KILN" job --dsl job.json -o pictures
 holds "$err" "error: --output: 'pictures' is a folder; name a file"
+expect 0 "$KILN" -C other scale --network vgg16 --svg pictures # a folder here, and none there
+[ -f other/pictures ] || fail 'no picture'
 for ranks in 8..1 0..4 1..1000000000000 1..1000000:1 nan; do
   expect 3 "$KILN" scale --network vgg16 --ranks "$ranks" --svg no.svg
   holds "$err" 'error: --ranks: '

@@ -20,6 +20,10 @@ done
 # 2. A second run does nothing and says so.
 expect 0 "$KILN" build -f "$matrix"
 holds "$out" 'nothing to do'
+rm .kiln/plans/tiny.json # gc and log read it
+expect 0 "$KILN" build -f "$matrix"
+holds "$out" 'nothing to do'
+[ -s .kiln/plans/tiny.json ] || fail 'a missing plan is not written again'
 expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json '{cell["state"] for cell in it["cells"]}')" "{'built'}"
 

@@ -24,7 +24,7 @@ tiny=$KILN_SOURCE/tests/data/tiny
 unset NO_COLOR KILN_FILE KILN_STATE KILN_SITE KILN_RECIPES KILN_JOBS KILN_COLOR KILN_PROGRESS SINGULARITY_DIR
 export SOURCE_DATE_EPOCH=315532800
 
-# With what the last command of `expect` said: a comparison that failed tells only half.
+# Prints what the last command of `expect` wrote to stderr as well.
 fail() {
   [ ! -s "$work/.err" ] || sed 's/^/  stderr: /' <(tail -n 40 "$work/.err") >&2
   echo "FAILED: $*" >&2
