@@ -106,8 +106,7 @@ bool Pusher::mount_blob(const ImageToPush& image, const Digest& digest) {
 bool Pusher::is_there(Going& going, const Descriptor& blob) {
   const ImageToPush& image = going.image;
   if (is_lost(blob.digest)) return false;
-  const bool there = client_.has_blob(image.repository, blob.digest, blob.size,
-                                      RegistryClient::Unreadable::counts_as_missing);
+  const bool there = !client_.lacks_blob(image.repository, blob.digest, blob.size);
   if (!there && !mount_blob(image, blob.digest)) return false;
   if (!there) going.sent.push_back(blob);
   const std::lock_guard lock(mutex_);
@@ -150,8 +149,7 @@ void Pusher::push_text(Going& going, const std::string& bytes) {
   if (knows(repository, blob.digest)) return;
   const BlobTurn turn(*this, blob.digest);
   if (knows(repository, blob.digest)) return;
-  if (is_lost(blob.digest) ||
-      !client_.has_blob(repository, blob.digest, blob.size, RegistryClient::Unreadable::counts_as_missing)) {
+  if (is_lost(blob.digest) || client_.lacks_blob(repository, blob.digest, blob.size)) {
     client_.put_blob(repository, bytes);
     going.sent.push_back(blob);
   }

@@ -22,15 +22,15 @@ inline constexpr std::size_t kMostPages = 10'000;  // of a list, before its regi
 
 // 429, 5xx but for a full disk, and a blob whose link is empty: it may go well at another time.
 bool passes(const HttpAnswer& answer);
-// A manifest was refused because one of its blobs has an empty link. docker-registry (2.8 and before)
-// truncates the link and writes it, so it is empty for a moment while another program sends the same blob,
-// and for ever if the registry was killed then.
+// A manifest was refused because one of its blobs has an empty link. docker-registry before 3.1 empties the
+// link and then writes it (PutContent of its file-system driver). So the link is empty for a moment while
+// another program sends the same blob, and stays empty if the registry was killed then.
 bool has_empty_link(const HttpAnswer& answer);
 bool is_full(const HttpAnswer& answer);
 // "403 DENIED: requested access to the resource is denied", in one line; bodies may be anything.
 std::string said_by(const HttpAnswer& answer);
 std::string error_code_in(const HttpAnswer& answer);                   // the first; "" for a body without one
-bool has_error_code(const HttpAnswer& answer, std::string_view code);  // among others
+bool has_error_code(const HttpAnswer& answer, std::string_view code);  // one of its errors has it
 
 // How a 401 wants to be told who we are.
 struct Challenge {

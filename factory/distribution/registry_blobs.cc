@@ -9,16 +9,13 @@
 
 namespace kiln {
 
-bool RegistryClient::has_blob(const std::string& repository, const Digest& digest, std::uint64_t size,
-                              Unreadable unreadable) {
-  Question question{
-      repository, "looking for " + digest.text(), {"HEAD", url(repository, "blobs/" + digest.text())}};
-  question.of_a_link = unreadable == Unreadable::counts_as_missing;
+// By an answer to HEAD. Where 500 is taken for a broken link, it counts as "not there".
+bool RegistryClient::shows_blob(const Question& question, const Digest& digest, std::uint64_t size) {
   const HttpAnswer answer = ask(question);
-  // 500 again and again: its link may be empty, and sending it writes the link. A registry that is in trouble
-  // refuses that as well.
   if (answer.status == 404 || (question.of_a_link && answer.status == 500)) return false;
-  const auto can_be_read = [&] { return read_blob_damage(repository, {"", digest, size, {}}).empty(); };
+  const auto can_be_read = [&] {
+    return read_blob_damage(question.repository, {"", digest, size, {}}).empty();
+  };
   if (knows_no_head(answer)) return can_be_read();
   if (answer.status != 200) refuse(question, answer);
   const auto named = digest_in(answer.header("docker-content-digest"));
@@ -26,6 +23,16 @@ bool RegistryClient::has_blob(const std::string& repository, const Digest& diges
   // Without a length, and with the length of the answer's own body, which has none, it says nothing.
   const std::uint64_t length = number_in(answer.header("content-length")).value_or(0);
   return length == size || (length == 0 && can_be_read());
+}
+
+bool RegistryClient::has_blob(const std::string& repository, const Digest& digest, std::uint64_t size) {
+  const std::string blob = url(repository, "blobs/" + digest.text());
+  return shows_blob({repository, "looking for " + digest.text(), {"HEAD", blob}}, digest, size);
+}
+
+bool RegistryClient::lacks_blob(const std::string& repository, const Digest& digest, std::uint64_t size) {
+  const std::string blob = url(repository, "blobs/" + digest.text());
+  return !shows_blob({repository, "looking for " + digest.text(), {"HEAD", blob}, true}, digest, size);
 }
 
 std::optional<std::string> RegistryClient::blob(const std::string& repository, const Digest& digest,

@@ -78,11 +78,11 @@ class RegistryClient {
   // other bytes.
   bool fetch_blob(const std::string& repository, const Descriptor& blob, const BlobStore& store);
   // Whether it is there, by the size and the digest that the registry answers to HEAD; its bytes are read and
-  // compared only where it names no size. `counts_as_missing`: for a caller that sends what is missing, which
-  // writes a link that docker-registry left empty.
-  enum class Unreadable { fails, counts_as_missing };
-  bool has_blob(const std::string& repository, const Digest& digest, std::uint64_t size,
-                Unreadable unreadable = Unreadable::fails);
+  // compared only where it names no size.
+  bool has_blob(const std::string& repository, const Digest& digest, std::uint64_t size);
+  // For a caller that sends what the registry lacks: true as well if the registry cannot read it, because
+  // sending it writes a link that docker-registry left empty (has_empty_link()).
+  bool lacks_blob(const std::string& repository, const Digest& digest, std::uint64_t size);
   // What is wrong with it there: "" where it can be read, else "is missing" or "has 12 of 345 bytes".
   // Its first byte is read, for a registry may say that it has what it lost; all of it, held against its
   // digest, with `read`, or where the registry says another size.
@@ -119,6 +119,7 @@ class RegistryClient {
   bool is_of_registry(const std::string& url) const;
   HttpAnswer send(HttpRequest request);
   HttpAnswer send_on(HttpRequest request);
+  bool shows_blob(const Question& question, const Digest& digest, std::uint64_t size);
   void leave_upload(const std::string& repository, const std::string& upload);
   void send_blob(const std::string& repository, const Digest& digest, HttpRequest body);
 

@@ -1,7 +1,5 @@
 #include "factory/run/kept_files.h"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json.h"

@@ -269,15 +269,13 @@ bool RegistryShare::fetch(const Descriptor& blob, const BlobStore& store) {
 void RegistryShare::put_once(const SharedName& name, const std::string& envelope, const std::string& manifest,
                              const std::vector<Descriptor>& blobs, const BlobStore& store) {
   for (const Descriptor& blob : blobs) {
-    if (client_.has_blob(repository_, blob.digest, blob.size, RegistryClient::Unreadable::counts_as_missing))
-      continue;
+    if (!client_.lacks_blob(repository_, blob.digest, blob.size)) continue;
     if (std::string damage = seen_damage(store, blob.digest, blob.size); !damage.empty())
       throw Error(ExitCode::store, fmt::format("{} {}", blob.digest.text(), damage), kDamageRemedy);
     client_.put_blob(repository_, blob, store.path(blob.digest));
   }
   // Each upload empties the blob's link for a moment (has_empty_link()), and all tests have this one.
-  if (blobs.empty() &&
-      !client_.has_blob(repository_, Digest::of("{}"), 2, RegistryClient::Unreadable::counts_as_missing))
+  if (blobs.empty() && client_.lacks_blob(repository_, Digest::of("{}"), 2))
     client_.put_blob(repository_, "{}");
   client_.put_blob(repository_, envelope);
   client_.put_manifest(repository_, name.text(), std::string(media_type::kManifest), manifest);

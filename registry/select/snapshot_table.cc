@@ -212,8 +212,8 @@ const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, 
   return fits_.emplace(std::move(words), std::move(fits)).first->second;
 }
 
-TableSelector::Chosens TableSelector::choose(const ImageQuery& query, const QueryClauses& judge) const {
-  Chosens chosen;
+TableSelector::ChosenChoices TableSelector::choose(const ImageQuery& query, const QueryClauses& judge) const {
+  ChosenChoices chosen;
   auto application = table_->applications_.find(lower_case(query.application));
   if (application == table_->applications_.end()) return chosen;
   const bool by_version = asks_version_of_application(query);
@@ -235,12 +235,13 @@ TableSelector::Chosens TableSelector::choose(const ImageQuery& query, const Quer
   return chosen;
 }
 
-const TableSelector::Chosens& TableSelector::chosen_by(const ImageQuery& query, const QueryClauses& judge) {
+const TableSelector::ChosenChoices& TableSelector::chosen_by(const ImageQuery& query,
+                                                             const QueryClauses& judge) {
   // A server's clients must not fill its memory: 1 MiB of choices, and 512 kB of words.
   constexpr std::size_t kMostQuestions = 512, kMostWords = 1024, kMostChoices = 1u << 16;
   std::string words = choice_words(query);
   if (auto known = chosen_.find(words); known != chosen_.end()) return known->second;
-  Chosens chosen = choose(query, judge);
+  ChosenChoices chosen = choose(query, judge);
   if (words.size() > kMostWords) return not_kept_ = std::move(chosen);
   if (chosen_.size() >= kMostQuestions || kept_choices_ + chosen.size() > kMostChoices) {
     chosen_.clear();

@@ -74,11 +74,11 @@ class TableSelector {
     std::uint32_t cuda_rank = 0;  // of its CUDA, likewise
   };
   using HostFits = std::vector<HostFit>;
-  struct Chosen {
+  struct ChosenChoice {
     const SnapshotTable::Choice* choice;
     std::size_t unasked;  // components
   };
-  using Chosens = std::vector<Chosen>;
+  using ChosenChoices = std::vector<ChosenChoice>;
   struct Contender {
     const SnapshotTable::Row* row;
     const SnapshotTable::Choice* choice;
@@ -88,8 +88,8 @@ class TableSelector {
   // The same for all questions that ask the same of the host.
   const HostFits& fits_for(const ImageQuery& query, const QueryClauses& judge);
   // The same for all questions that choose the same.
-  const Chosens& chosen_by(const ImageQuery& query, const QueryClauses& judge);
-  Chosens choose(const ImageQuery& query, const QueryClauses& judge) const;
+  const ChosenChoices& chosen_by(const ImageQuery& query, const QueryClauses& judge);
+  ChosenChoices choose(const ImageQuery& query, const QueryClauses& judge) const;
   void contend(const ImageQuery& query, const QueryClauses& judge, const HostFits& fits);
   std::map<const SnapshotTable::Row*, Speed> speeds(const ImageQuery& query) const;
 
@@ -100,9 +100,9 @@ class TableSelector {
   std::vector<bool> near_;   // of measured_: taken where it compares
   std::vector<int> doubts_;  // of choices_: Ranker::doubt()
   std::unordered_map<std::string, HostFits> fits_;
-  std::unordered_map<std::string, Chosens> chosen_;
+  std::unordered_map<std::string, ChosenChoices> chosen_;
   std::size_t kept_choices_ = 0;  // in chosen_, of all its questions
-  Chosens not_kept_;              // of a question that is too long for chosen_
+  ChosenChoices not_kept_;        // of a question that is too long for chosen_
   std::vector<Contender> contenders_;
 };
 

@@ -4,7 +4,6 @@
 
 #include "factory/base/error.h"
 #include "factory/bench/timm_table.h"
-#include "factory/run/kept_files.h"
 #include "support/fake_effects.h"
 
 namespace kiln::testing {
@@ -51,21 +50,6 @@ TEST(KeptTables, AChangedTableIsRefused) {
               std::string::npos)
         << error.format();
   }
-}
-
-TEST(KeptFiles, TellsWhatCannotBeRead) {
-  World world;
-  world.tables.put(table_with("a", "100"));
-  EXPECT_TRUE(kept_damage(world.state, world.files).empty());
-  world.files.write(world.state.tuned("0123"), "{}");
-  world.files.write(world.state.plan("demo"), "{");
-  for (auto& [name, text] : world.files.files)
-    if (const auto at = text.find("resnet50"); at != text.npos) text.replace(at, 8, "resnet51");
-  const std::vector<Error> found = kept_damage(world.state, world.files);
-  ASSERT_EQ(found.size(), 3U);
-  EXPECT_NE(found[0].format().find("the plan is damaged: it is cut off"), std::string::npos);
-  EXPECT_NE(found[1].format().find("a result is damaged"), std::string::npos);
-  EXPECT_NE(found[2].format().find("a kept table is not what was written"), std::string::npos);
 }
 
 // Its rows would count twice, and no series would remove it.
