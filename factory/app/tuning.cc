@@ -6,22 +6,6 @@
 
 namespace kiln {
 
-TuningTrial trial_again(const TuningJournal& journal, std::size_t number) {
-  TuningTrial trial = journal.trials[number];
-  trial.end = TrialEnd::same;
-  trial.seconds = 0;
-  trial.why = fmt::format("trial {}", number);
-  return trial;
-}
-
-std::string text_of(const TuningTrial& trial) {
-  if (trial.end == TrialEnd::complete)
-    return fmt::format("{:.4g} {} ({:.0f} s)", trial.median, trial.unit, trial.seconds);
-  if (trial.end == TrialEnd::stopped) return fmt::format("ended after {:.0f} s: too slow", trial.seconds);
-  if (trial.end == TrialEnd::same) return "as " + trial.why;
-  return "failed: " + trial.why.substr(0, trial.why.find('\n'));
-}
-
 std::vector<const TuningTrial*> by_cost(const TuningJournal& journal) {
   std::vector<const TuningTrial*> trials;
   for (const TuningTrial& trial : journal.trials)

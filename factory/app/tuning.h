@@ -10,11 +10,6 @@
 
 namespace kiln {
 
-// A trial with a setting that was tried before: it has that trial's answer, and costs no time.
-TuningTrial trial_again(const TuningJournal& journal, std::size_t number);
-
-std::string text_of(const TuningTrial& trial);  // "12.3 ms/step (41 s)", "failed: exit status 1"
-
 // The trials that ended well, the fastest first.
 std::vector<const TuningTrial*> by_cost(const TuningJournal& journal);
 

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 #include "factory/record/tuned_record.h"
 
 namespace kiln {
@@ -16,22 +19,55 @@ namespace {
 constexpr std::int64_t kMostOfRange = 1'000'000'000'000;
 
 void check_name(const JsonNode& space, const std::string& name) {
+  if (is_option(name)) return;
   if (!is_variable_name(name))
     throw Error(ExitCode::input, space.where_key(name),
                 fmt::format("'{}' is not the name of an environment variable", name),
-                "such as OMP_NUM_THREADS");
+                "such as OMP_NUM_THREADS; an option of a script begins with --");
   if ((name.starts_with("KILN_") && !is_workload_option(name)) || name == "PATH")
     throw Error(ExitCode::input, space.where_key(name), fmt::format("kiln sets '{}' itself", name),
                 "a search that could set it would compare different work");
 }
 
-SearchVariable range_of(const JsonNode& node, SearchVariable variable) {
+// Written with a point or an exponent.
+bool is_real(const JsonNode& number) { return number.value().is_number_float(); }
+
+[[noreturn]] void fail_empty(const JsonNode& node, const std::string& name) {
+  node.fail(fmt::format("the range of '{}' is empty: it goes from {} to {}", name,
+                        node.at("from").value().dump(), node.at("to").value().dump()));
+}
+
+SearchVariable real_range_of(const JsonNode& node, SearchVariable variable) {
+  constexpr double kMostReal = 1e100;
+  if (const auto step = node.find("step"))
+    step->fail(fmt::format("'{}' is a range of real numbers, which has no step", variable.name));
+  variable.real = {node.at("from").number(), node.at("to").number()};
+  for (const char* end : {"from", "to"})
+    if (std::abs(node.at(end).number()) > kMostReal)
+      node.at(end).fail(fmt::format("expected a number within {0:g} and -{0:g}", kMostReal));
+  if (variable.real->low > variable.real->high) fail_empty(node, variable.name);
+  return variable;
+}
+
+SearchVariable whole_range_of(const JsonNode& node, SearchVariable variable) {
   variable.from = node.at("from").integer(-kMostOfRange, kMostOfRange);
   variable.to = node.at("to").integer(-kMostOfRange, kMostOfRange);
   if (const auto step = node.find("step")) variable.step = step->integer(1, kMostOfRange);
-  if (variable.from > variable.to)
-    node.fail(fmt::format("the range of '{}' is empty: it goes from {} to {}", variable.name, variable.from,
-                          variable.to));
+  if (variable.from > variable.to) fail_empty(node, variable.name);
+  return variable;
+}
+
+SearchVariable range_of(const JsonNode& node, SearchVariable variable) {
+  const bool real = is_real(node.at("from")) || is_real(node.at("to"));
+  variable = real ? real_range_of(node, std::move(variable)) : whole_range_of(node, std::move(variable));
+  const auto log = node.find("log");
+  variable.logarithmic = log && log->boolean();
+  if (!variable.logarithmic) return variable;
+  if (real ? variable.real->low <= 0 : variable.from <= 0)
+    node.at("from").fail(
+        fmt::format("a range by logarithms begins above 0, and '{}' does not", variable.name));
+  if (variable.step > 1)
+    node.at("step").fail(fmt::format("'{}' is a range by logarithms, which has no step", variable.name));
   return variable;
 }
 
@@ -52,7 +88,7 @@ SearchVariable variable_of(const std::string& name, const JsonNode& node) {
   node.allow_only(keys_of("space/variable"));
   const auto list = node.find("values");
   if (!list) return range_of(node, {name, {}});
-  if (node.find("from") || node.find("to") || node.find("step"))
+  if (node.find("from") || node.find("to") || node.find("step") || node.find("log"))
     node.fail(fmt::format("'{}' has both values and a range", name));
   return list_of(*list, {name, {}});
 }
@@ -117,7 +153,28 @@ void add_framework(SearchSpace& space, const RunAxes& axes, int cores) {
 
 }  // namespace
 
+bool is_option(std::string_view name) {
+  constexpr std::size_t kLongestOption = 64;
+  return name.size() > 2 && name.size() <= kLongestOption && name.starts_with("--") &&
+         is_letter_or_digit(name[2]) && std::ranges::all_of(name.substr(2), [](char c) {
+           return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
+void need_space_of_workload(const SearchSpace& space) {
+  for (const SearchVariable& variable : space.variables)
+    if (is_option(variable.name))
+      throw Error(
+          ExitCode::usage,
+          fmt::format("'{}' is an option, and a workload takes environment variables only", variable.name),
+          "--script FILE tunes a script of yours");
+  if (space.maximises)
+    throw Error(ExitCode::usage, "kiln measures how fast a workload is, and that has its own direction",
+                "\"direction\" is for --script FILE");
+}
+
 double SearchVariable::count() const {
+  if (real) return std::numeric_limits<double>::infinity();
   if (!values.empty()) return static_cast<double>(values.size()) + 1;
   const std::int64_t steps = (to - from) / step;
   return static_cast<double>(steps) + 1;
@@ -133,16 +190,24 @@ SearchSpace search_space_from_json(const JsonNode& node) {
   node.allow_only(keys_of("space"));
   const JsonNode list = node.at("variables");
   SearchSpace space;
+  if (const auto direction = node.find("direction")) {
+    space.maximises = direction->string() == "maximize";
+    if (!space.maximises && direction->string() != "minimize")
+      direction->fail("expected minimize or maximize", "of the objective that the script prints");
+  }
   for (const auto& [name, variable] : list.members()) {
     check_name(list, name);
     space.variables.push_back(variable_of(name, variable));
   }
   if (space.variables.empty())
     list.fail("the search space has no variables", R"(such as {"OMP_NUM_THREADS": {"from": 1, "to": 8}})");
-  if (space.points() > kMostPoints)
-    list.fail(fmt::format("the search space has {:.3g} points, and at most {:g} make sense", space.points(),
-                          kMostPoints),
-              "leave variables out, or give ranges a step");
+  double points = 1;
+  for (const SearchVariable& variable : space.variables)
+    if (!variable.real) points *= variable.count();
+  if (points > kMostPoints)
+    list.fail(
+        fmt::format("the search space has {:.3g} points, and at most {:g} make sense", points, kMostPoints),
+        "leave variables out, or give ranges a step");
   return space;
 }
 
@@ -152,11 +217,16 @@ Json to_json(const SearchSpace& space) {
     Json one{{"name", variable.name}};
     if (!variable.values.empty())
       one["values"] = variable.values;
+    else if (variable.real)
+      one.update({{"low", variable.real->low}, {"high", variable.real->high}});
     else
       one.update({{"from", variable.from}, {"to", variable.to}, {"step", variable.step}});
+    if (variable.logarithmic) one["log"] = true;
     variables.push_back(std::move(one));
   }
-  return {{"variables", variables}};
+  Json json{{"variables", variables}};
+  if (space.maximises) json["direction"] = "maximize";
+  return json;
 }
 
 SearchSpace default_space(const RunAxes& axes, int cores,

@@ -27,6 +27,7 @@ Digest workload_sum(const Recipe& workload);
 struct ReadyWorkload {
   // Throws Error(usage) when there is no such workload.
   ReadyWorkload(const RecipeBook& recipes, const std::string& name, FileSystem& files);
+  ReadyWorkload(Recipe made, FileSystem& files);
   Digest sum() const { return workload_sum(recipe); }  // of its files
 
   TemporaryFolder folder;

@@ -15,12 +15,20 @@
 
 namespace kiln {
 
-ReadyWorkload::ReadyWorkload(const RecipeBook& recipes, const std::string& name, FileSystem& files) {
-  const Recipe* found = recipes.find(Kind::workload, name);
-  if (found == nullptr)
-    throw Error(ExitCode::usage, "there is no workload '" + name + "'",
-                did_you_mean(name, recipes.names(Kind::workload)));
-  recipe = *found;
+namespace {
+
+const Recipe& workload_named(const RecipeBook& recipes, const std::string& name) {
+  if (const Recipe* found = recipes.find(Kind::workload, name)) return *found;
+  throw Error(ExitCode::usage, "there is no workload '" + name + "'",
+              did_you_mean(name, recipes.names(Kind::workload)));
+}
+
+}  // namespace
+
+ReadyWorkload::ReadyWorkload(const RecipeBook& recipes, const std::string& name, FileSystem& files)
+    : ReadyWorkload(workload_named(recipes, name), files) {}
+
+ReadyWorkload::ReadyWorkload(Recipe made, FileSystem& files) : recipe(std::move(made)) {
   for (const auto& [path, file] : recipe.files) files.write_output(folder.path() / path, file.bytes);
   recipe.folder = folder.path();
 }

@@ -5,185 +5,20 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "factory/app/tuning.h"
 #include "factory/base/quantity.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cli/bench.h"
-#include "factory/cli/invocation.h"
+#include "factory/cli/named_output.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/question.h"
 #include "factory/cli/state_lock.h"
-#include "factory/record/host_description.h"
+#include "factory/cli/tune_work.h"
+#include "factory/figures/tuning_picture.h"
 #include "factory/record/tuned_record.h"
 #include "factory/run/kept_files.h"
-#include "factory/run/tuning_run.h"
 
 namespace kiln {
 namespace {
-
-// What is tuned, how long, and by whom.
-struct TuneWork {
-  std::string workload;  // component of the recipes
-  std::string metric;    // of several, "" of its only one
-  WorkloadWishes wishes;
-  TuningTerms terms;
-  std::int64_t seed = 1;
-  SearchSpace space;
-  bool again = false;  // begin anew
-};
-
-struct TuneResult {
-  TunedRecord record;
-  TuningJournal journal;
-};
-
-class ImageTuning {
- public:
-  // REQUIRES: all outlive this; the state folder is locked. Throws Error(tool_missing) without Optuna.
-  ImageTuning(const Catalogue& catalogue, const StepSetup& setup, TuningSearch search,
-              Invocation& invocation);
-
-  // Runs what is left of it, keeps the result in the state folder and returns it. `record`: of the image in
-  // the index, `image`: the same in the plan. Throws as next_step(), run_trial() and TuningFile do; then the
-  // same call goes on.
-  TuneResult run(const TuneWork& work, const ImageSpec& image, const ImageRecord& record);
-
- private:
-  struct Course;
-  void search(Course& course, const NextTuningStep& next);
-  void compare(Course& course, const NextTuningStep& next);
-
-  const Catalogue& catalogue_;
-  const StepSetup& setup_;
-  TuningSearch search_;
-  Invocation& invocation_;
-};
-
-struct ImageTuning::Course {
-  const TuneWork& work;
-  TuningHead head;
-  BenchRequest request;
-  TuningFile file;
-  TuningJournal journal;
-
-  void add(TuningTrial trial) {
-    file.add(to_json(trial, journal.trials.size()));
-    journal.trials.push_back(std::move(trial));
-  }
-  void add(TuningTurn turn) {
-    file.add(to_json(turn));
-    journal.turns.push_back(std::move(turn));
-  }
-};
-
-TuningHead head_of(const TuneWork& work, const ImageSpec& image, const ReadyWorkload& workload,
-                   HostDescription host) {
-  host.features.clear();  // a hundred words that no comparison goes by
-  return {image.repository + ":" + image.tag,
-          image.key,
-          metric_name(work.workload, work.metric),
-          workload.sum().hex(),
-          std::move(host),
-          work.wishes.steps,
-          work.wishes.data.string(),
-          work.seed,
-          work.space};
-}
-
-ImageTuning::ImageTuning(const Catalogue& catalogue, const StepSetup& setup, TuningSearch search,
-                         Invocation& invocation)
-    : catalogue_(catalogue), setup_(setup), search_(std::move(search)), invocation_(invocation) {
-  search_.check();
-}
-
-TuneResult ImageTuning::run(const TuneWork& work, const ImageSpec& image, const ImageRecord& record) {
-  ReadyWorkload workload(catalogue_.recipes, work.workload, invocation_.files);
-  TuningHead head = head_of(work, image, workload, detect_host(invocation_.files, invocation_.cpus()));
-  TuningFile file(head, setup_.state, invocation_.files);
-  if (work.again) file.remove();
-  TuningJournal journal = file.begin();
-  if (ended_with_the_budget(journal)) {
-    file.remove();
-    journal = file.begin();
-  }
-  if (!journal.trials.empty())
-    invocation_.note(
-        fmt::format("tune  goes on after {} and {}", counted(journal.trials.size(), "trial"),
-                    counted(journal.turns.size(), "run of the comparison", "runs of the comparison")));
-  BenchRequest request{image,
-                       record.manifest,
-                       workload.recipe,
-                       work.wishes,
-                       is_stock(image, catalogue_.recipes),
-                       head.host,
-                       measured_by(catalogue_.recipes, invocation_),
-                       0,
-                       "",
-                       rfc3339(setup_.clock.unix_seconds()),
-                       head.workload_files};
-  Course course{work, std::move(head), request, std::move(file), std::move(journal)};
-  for (NextTuningStep next = next_step(work.terms, course.journal); next.step != TuningStep::end;
-       next = next_step(work.terms, course.journal)) {
-    if (next.step == TuningStep::compare)
-      compare(course, next);
-    else
-      search(course, next);
-  }
-  TuneResult result{
-      tuned_record(course.head, course.journal,
-                   {course.request.manifest, course.request.kiln, rfc3339(setup_.clock.unix_seconds())}),
-      course.journal};
-  invocation_.files.write(setup_.state.tuned(result.record.sum()), to_json(result.record).dump(2) + "\n");
-  return result;
-}
-
-void ImageTuning::search(Course& course, const NextTuningStep& next) {
-  const double start = setup_.clock.monotonic_seconds();
-  TuningSetting setting;
-  if (next.step == TuningStep::search) setting = search_.propose(course.file.path());
-  if (next.step == TuningStep::try_rival) setting = rival_setting();
-  const double proposing = setup_.clock.monotonic_seconds() - start;
-  const std::size_t number = course.journal.trials.size();
-  const auto known = course.journal.trial_with(setting);
-  TuningTrial trial = known ? trial_again(course.journal, *known)
-                            : run_trial(course.request, setting, next.patience, course.work.metric, setup_);
-  trial.seconds += proposing;
-  course.add(std::move(trial));
-  invocation_.note(fmt::format("tune  trial {}: {}: {}", number, trial_name(setting),
-                               text_of(course.journal.trials.back())));
-}
-
-void ImageTuning::compare(Course& course, const NextTuningStep& next) {
-  const TuningSetting& setting = course.journal.best()->setting;
-  const TuningTrial* rival = course.journal.rival();
-  const bool with_rival = rival != nullptr && rival->end == TrialEnd::complete;
-  invocation_.note(fmt::format("tune  comparison of the best trial with the default{}, run {} of {}",
-                               with_rival ? " and run_cpu" : "", course.journal.turns.size() + 1,
-                               (with_rival ? 3 : 2) * course.work.terms.rounds));
-  try {
-    course.add(run_turn(course.request, setting, next, course.work.metric, setup_));
-  } catch (const Error& error) {
-    if (next.side == TuningSide::standard || error.code() != ExitCode::images_failed) throw;
-    const bool without_rival = next.side == TuningSide::rival;
-    (without_rival ? course.journal.rival_failed : course.journal.failed) = error.message();
-    course.file.add(failed_comparison(next.side, error.message()));
-    if (without_rival) invocation_.note("tune  the comparison goes on without run_cpu: " + error.message());
-  }
-}
-
-struct TuneOptions {
-  std::string dsl;
-  std::string matrix;
-  std::string workload;  // "" = the document's
-  std::string space;
-  std::string budget = "30m";
-  std::string format = "table";
-  std::size_t trials = 200;
-  bool list = false;
-  TuneWork work;
-};
 
 double budget_of(const std::string& text) {
   const auto budget = duration_of(text);
@@ -195,60 +30,50 @@ double budget_of(const std::string& text) {
   return static_cast<double>(budget->count());
 }
 
-// The image that the document's question has on this machine.
-ImageRecord image_of(const WrittenDocument& document, ImageQuery& query, Invocation& invocation) {
-  const Index index = invocation.index(Index::Mode::read);
-  Question question = read_asked(document, {}, &index, {}, invocation);
-  for (const DslNote& note : question.reading.notes) invocation.note(text_of(note));
-  question.host = choose_host("here", question.reading.query, invocation);
-  const Answer answer = ask(&index, question, true, invocation.cpus());
-  query = question.reading.query;
-  if (!answer.selection.winner)
-    throw no_match(answer, question, "", "the index is empty: run `kiln publish`");
-  return answer.selection.winner->entry->image;
+void print_trials(const TuningJournal& journal, std::initializer_list<std::string_view> heading) {
+  const std::vector<const TuningTrial*> trials = by_cost(journal);
+  constexpr std::size_t kShown = 10;
+  Table table(heading);
+  for (std::size_t i = 0; i < std::min(trials.size(), kShown); ++i) {
+    const std::string value = fmt::format("{:.4g}", trials[i]->median), name = trial_name(trials[i]->setting);
+    if (trials[i]->unit.empty())
+      table.add({value, name});
+    else
+      table.add({value, trials[i]->unit, name});
+  }
+  table.print();
 }
 
-ImageSpec planned_image(const Catalogue& catalogue, const ImageRecord& record, const std::string& matrix) {
-  for (std::size_t i = 0; i < catalogue.plan.size(); ++i)
-    if (catalogue.plan.image(i).key() == record.key) return catalogue.plan.image(i).spec();
-  throw Error(ExitCode::no_match, fmt::format("{} is not a cell of {} as it is now", record.name(), matrix),
-              "name the matrix that it was built from, or build and publish it anew");
+Json trials_json(const TuningJournal& journal) {
+  Json trials = Json::array();
+  for (std::size_t i = 0; i < journal.trials.size(); ++i) trials.push_back(to_json(journal.trials[i], i));
+  return trials;
 }
 
-SearchSpace space_of(const TuneOptions& options, const ImageSpec& image, Invocation& invocation) {
-  if (!options.space.empty())
-    return search_space_from_json(read_document(invocation.files, options.space).root());
-  const HostDescription host = detect_host(invocation.files, invocation.cpus());
-  return default_space(run_axes(image), host.cores, image.environment);
-}
-
-// The Python that has Optuna: named, of the checkout, or any.
-TuningSearch tuning_search(Invocation& invocation) {
-  fs::path python = shared_folder() / ".cache" / "venv" / "bin" / "python3";
-  if (const auto named = invocation.environment.find("KILN_PYTHON"); named != invocation.environment.end())
-    python = named->second;
-  else if (!invocation.files.exists(python))
-    python = "python3";
-  return {python, invocation.runner, invocation.child_environment()};
-}
-
-void print_tuned(const TuneResult& result, const std::string& format) {
+void print_tuned(const TunedRecord& record, const TuningJournal& journal, const std::string& format) {
   if (format == "json") {
-    Json json = to_json(result.record);
-    json["trials"] = Json::array();
-    for (std::size_t i = 0; i < result.journal.trials.size(); ++i)
-      json["trials"].push_back(to_json(result.journal.trials[i], i));
+    Json json = to_json(record);
+    json["trials"] = trials_json(journal);
     return print_json(json);
   }
-  const std::vector<const TuningTrial*> trials = by_cost(result.journal);
-  constexpr std::size_t kShown = 10;
-  Table table({"MEDIAN", "UNIT", "SETTING"});
-  for (std::size_t i = 0; i < std::min(trials.size(), kShown); ++i)
-    table.add({fmt::format("{:.4g}", trials[i]->median), trials[i]->unit, trial_name(trials[i]->setting)});
-  table.print();
-  say("{} in {}: {}\n", result.record.workload, result.record.image, result.record.text);
-  if (!result.record.recommended) return;
-  for (const auto& [name, value] : result.record.settings) say("  {}={}\n", name, value);
+  print_trials(journal, {"MEDIAN", "UNIT", "SETTING"});
+  say("{} in {}: {}\n", record.workload, record.image, record.text);
+  if (!record.recommended) return;
+  for (const auto& [name, value] : record.settings) say("  {}={}\n", name, value);
+}
+
+// Of a script. The best of many trials is a lucky one, and nothing is compared: the words say so.
+void print_found(const TuningHead& head, const TuningJournal& journal, const std::string& format) {
+  const TuningTrial& best = *journal.best();
+  if (format == "json")
+    return print_json({{"script", head.workload},
+                       {"image", head.image},
+                       {"best", to_json(best, static_cast<std::size_t>(&best - journal.trials.data()))},
+                       {"trials", trials_json(journal)}});
+  print_trials(journal, {"OBJECTIVE", "SETTING"});
+  say("{} in {}: {:.4g} is the best of {}; the script's own settings gave {:.4g}\n", head.workload,
+      head.image, best.median, counted(journal.trials.size(), "trial"), journal.trials.front().median);
+  for (const auto& [name, value] : best.setting) say("  {}={}\n", name, value);
 }
 
 // The results that the state folder has. Throws Error(store) for a file that kiln did not write.
@@ -267,38 +92,58 @@ void list_tuned(const std::string& format, const Invocation& invocation) {
   table.print();
 }
 
-void run_tune(TuneOptions& options, Invocation& invocation) {
-  if (options.list) return list_tuned(options.format, invocation);
+void write_picture(const TuneOptions& options, const Tuning& tuning, const TuningJournal& journal,
+                   Invocation& invocation) {
+  if (options.picture.empty()) return;
+  const TuningHead& head = tuning.what();
+  const std::string& unit = journal.trials.front().unit;
+  const TuningTitle title{head.workload + " in " + head.image, unit.empty() ? "objective" : unit};
+  write_named(options.picture, tuning_picture(journal, title, tuning.more_is_better(journal)),
+              invocation.files);
+}
+
+void check_options(TuneOptions& options, const Invocation& invocation) {
   if (options.dsl.empty() || options.matrix.empty())
     throw Error(ExitCode::usage, "kiln tune needs --dsl FILE and -f MATRIX",
                 "kiln tune -f MATRIX --dsl FILE, or kiln tune --list");
-  options.work.terms.budget = budget_of(options.budget);
-  options.work.terms.trials = options.trials;
-  if (const std::string& data = options.work.wishes.data; !data.empty() && !invocation.files.exists(data))
+  if (!options.script.empty() && options.space.empty())
+    throw Error(ExitCode::usage, "--script needs --space FILE", "kiln does not know what a script takes");
+  options.terms.budget = budget_of(options.budget);
+  if (!options.space.empty())
+    options.read_space = search_space_from_json(read_document(invocation.files, options.space).root());
+  if (options.script.empty() && options.read_space) need_space_of_workload(*options.read_space);
+  if (!options.script.empty()) invocation.need_file(options.script);
+  refuse_folder(options.picture, "--svg");
+  if (const std::string& data = options.wishes.data; !data.empty() && !invocation.files.exists(data))
     throw Error(ExitCode::input, fmt::format("--data: there is no file or folder '{}'", data));
-  invocation.need_root_or_namespace();
-  ImageQuery query;
-  const ImageRecord record =
-      image_of(read_written_document(options.dsl, invocation.files), query, invocation);
-  const std::string workload = options.workload.empty() ? query.workload : options.workload;
-  if (workload.empty()) throw Error(ExitCode::usage, "the document names no workload", "--workload names it");
-  invocation.workloads.push_back(workload.substr(0, workload.find('.')));
-  const Catalogue catalogue = invocation.load(options.matrix);
-  const NamedMetric measured = split_metric(workload, catalogue.recipes.names(Kind::workload));
-  options.work.workload = measured.workload;
-  options.work.metric = measured.metric;
-  const ImageSpec image = planned_image(catalogue, record, options.matrix);
-  options.work.space = space_of(options, image, invocation);
-  options.work.terms.points = options.work.space.points();
-  options.work.terms.rival = has_rival(run_axes(image));
-  const StatePaths state = invocation.state();
+}
+
+void run_tune(TuneOptions& options, Invocation& invocation) {
+  if (!options.in_job.empty()) return run_node_trial(options.in_job, invocation);
+  if (options.list) return list_tuned(options.format, invocation);
+  check_options(options, invocation);
   const Site site = invocation.site();
-  const WriterLock lock = lock_state(invocation, "kiln tune of " + record.name());
+  TunePlace place(site, options.offers, invocation);
+  if (!place.in_jobs()) invocation.need_root_or_namespace();
+  const TunedImage image = image_of(options.dsl, place, invocation);
+  const std::string& named = options.workload.empty() ? image.workload : options.workload;
+  if (options.script.empty()) invocation.workloads.push_back(named.substr(0, named.find('.')));
+  const Catalogue catalogue = invocation.load(options.matrix);
+  const TunedProgram program = program_of(options, image.workload, catalogue.recipes);
+  const StatePaths state = invocation.state();
+  const WriterLock lock = lock_state(invocation, "kiln tune of " + image.record.name());
   const StepSetup setup = invocation.step_setup(site, state);
-  ImageTuning tuning(catalogue, setup, tuning_search(invocation), invocation);
-  const TuneResult result = tuning.run(options.work, image, record);
-  Index(invocation.index(Index::Mode::write)).record(result.record);
-  print_tuned(result, options.format);
+  Tuning tuning(options, program, catalogue, image, setup, invocation);
+  const TuningJournal journal = tuning.run(place);
+  if (program.is_script) {
+    print_found(tuning.what(), journal, options.format);
+  } else {
+    const TunedRecord record = tuning.record(journal);
+    invocation.files.write(state.tuned(record.sum()), to_json(record).dump(2) + "\n");
+    Index(invocation.index(Index::Mode::write)).record(record);
+    print_tuned(record, journal, options.format);
+  }
+  write_picture(options, tuning, journal, invocation);
 }
 
 void add_search_options(CLI::App& command, TuneOptions& options) {
@@ -307,41 +152,67 @@ void add_search_options(CLI::App& command, TuneOptions& options) {
   add_value(command, "--budget", options.budget, "TIME",
             "time for trials and comparison, those of an interrupted tuning included: 90s, 30m, 2h")
       ->capture_default_str();
-  add_value(command, "--trials", options.trials, "N", "trials at most, the default's included")
+  constexpr std::size_t kUsualTrials = 200;
+  options.terms.trials = kUsualTrials;
+  add_value(command, "--trials", options.terms.trials, "N", "trials at most, the default's included")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  add_value(command, "--seed", options.work.seed, "N", "the same seed and measurements give the same trials")
+  add_value(command, "--seed", options.seed, "N", "the same seed and measurements give the same trials")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
       ->capture_default_str();
-  options.work.terms.rounds = kProvingRounds;
+  options.terms.rounds = kProvingRounds;
   command
-      .add_option("--rounds", options.work.terms.rounds,
+      .add_option("--rounds", options.terms.rounds,
                   "starts of the best setting and of the default in the comparison")
       ->check(CLI::Range(kProvingRounds, 1000))
       ->capture_default_str();
-  command.add_flag("--again", options.work.again, "begin anew instead of going on");
+  command.add_flag("--again", options.again, "begin anew instead of going on");
+}
+
+void add_script_options(CLI::App& command, TuneOptions& options) {
+  auto* script = add_value(command, "--script", options.script, "FILE",
+                           "tune a training script of yours instead, by the objective that it prints");
+  for (const char* name : {"--workload"}) script->excludes(command.get_option(name));
+  add_value(command, "--svg", options.picture, "FILE", "write a picture of the trials");
+}
+
+void add_place_options(CLI::App& command, TuneOptions& options, Invocation& invocation) {
+  auto* here = command.add_flag("--here", options.offers.here,
+                                "start the trials on this machine even if the site file has Slurm");
+  constexpr std::size_t kMostJobs = 256;
+  add_value(command, "-j,--jobs", options.offers.jobs, "N",
+            "jobs of Slurm at the same time; another number draws other trials (default: 4)")
+      ->check(CLI::Range(std::size_t{1}, kMostJobs))
+      ->excludes(here);
+  add_value(command, "--partition", invocation.options.partition, "NAME",
+            "partition of these jobs; its nodes are alike (default: the site file's)")
+      ->excludes(here);
+  command.add_option("--in-job", options.in_job)->group("");  // by a tuning alone
 }
 
 }  // namespace
 
 CLI::App* add_tune(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TuneOptions>();
-  CLI::App* command =
-      add_below(app, "tune", "Search the environment variables with which a workload is fastest in an image",
-                "kiln tune -f matrix/demo.json --dsl job.json --budget 30m\n"
-                "kiln tune -f matrix/demo.json --dsl job.json --space space.json --seed 2\n"
-                "kiln tune --list");
+  CLI::App* command = add_below(
+      app, "tune", "Search the environment variables with which a workload is fastest in an image",
+      "kiln tune -f matrix/demo.json --dsl job.json --budget 30m\n"
+      "kiln tune -f matrix/demo.json --dsl job.json --space space.json --seed 2\n"
+      "kiln tune -f matrix/demo.json --dsl job.json --script train.py --space rates.json --svg trials.svg\n"
+      "kiln tune --list");
   add_value(*command, "--dsl", options->dsl, "FILE",
             "DSL document, - for stdin: it chooses the image and the workload");
   add_value(*command, "-f,--file", options->matrix, "MATRIX", "matrix that the image was built from")
       ->envname("KILN_FILE");
   add_value(*command, "--workload", options->workload, "WORKLOAD",
             "workload component (default: the document's)");
+  add_script_options(*command, *options);
   add_search_options(*command, *options);
-  add_value(*command, "--steps", options->work.wishes.steps, "N",
+  add_place_options(*command, *options, invocation);
+  add_value(*command, "--steps", options->wishes.steps, "N",
             "timed steps of each run (default: the workload's)")
       ->check(CLI::Range(1, 1'000'000));
-  add_value(*command, "--data", options->work.wishes.data, "PATH",
+  add_value(*command, "--data", options->wishes.data, "PATH",
             "real input for the workload, mounted read-only (default: synthetic)");
   command->add_flag("--list", options->list, "print the results of earlier tunings of this state folder");
   add_wait_option(*command, invocation.options);

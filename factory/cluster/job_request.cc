@@ -181,6 +181,14 @@ std::set<std::string> accounts_in(std::string_view text) {
   return names;
 }
 
+JobSize whole_node_size(const SlurmPartition& partition, std::chrono::seconds time) {
+  JobSize size;
+  const std::chrono::seconds wanted = time.count() > 0 ? time : partition.usual.time;
+  size.time =
+      at_most<std::chrono::seconds>(std::chrono::ceil<std::chrono::minutes>(wanted), partition.most.time);
+  return size;
+}
+
 std::uint64_t grown_memory(std::uint64_t had) { return 2 * had; }
 std::chrono::seconds grown_time(std::chrono::seconds had) { return 2 * had; }
 

@@ -2,6 +2,8 @@
 // uses. Pure.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <set>
 #include <string>
 #include <string_view>
@@ -59,6 +61,10 @@ std::set<std::string> accounts_in(std::string_view text);
 // nothing is known of is as the partition says. Whole MiB and minutes; never more than the partition's most.
 JobSize job_size(const SlurmPartition& partition, const PastRun& step, const std::vector<PastRun>& history,
                  const JobSize& least);
+
+// Of a job that has a node to itself: no more is asked for than its time, at most the partition's.
+JobSize whole_node_size(const SlurmPartition& partition, std::chrono::seconds time);
+inline constexpr std::array kWholeNode = {"--exclusive", "--mem=0"};  // sbatch(1): all memory of the node
 
 // After a job that had `had` and needed more: twice as much. Zero stays zero.
 std::uint64_t grown_memory(std::uint64_t had);

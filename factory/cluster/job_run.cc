@@ -166,8 +166,9 @@ class JobRun {
     files_.forget();
     files_.forget_output();
     RecordWriter(setup_.state, setup_.files).forget_failure(task_.key);
-    size_ = job_size(task_.partition, task_.like, read_history(setup_.state.history(), task_.like.component),
-                     least_);
+    size_ = task_.whole_node ? whole_node_size(task_.partition, std::max(task_.time, least_.time))
+                             : job_size(task_.partition, task_.like,
+                                        read_history(setup_.state.history(), task_.like.component), least_);
     setup_.files.write(files_.script(),
                        script_text({task_.command, task_.title, fs::current_path().string()}, files_));
     files_.write(Submission{cluster_, ""});
@@ -180,6 +181,7 @@ class JobRun {
   // What the site says may overrule what was recorded, but not what jobs are known by.
   std::vector<std::string> sbatch_words() const {
     std::vector<std::string> words = {"--ntasks=1", "--nodes=1", "--export=ALL"};
+    if (task_.whole_node) words.insert(words.end(), kWholeNode.begin(), kWholeNode.end());
     for (const auto& more : {size_words(size_), partition_words(slurm_, task_.partition)})
       words.insert(words.end(), more.begin(), more.end());
     std::string output = files_.output().string();
@@ -230,7 +232,7 @@ class JobRun {
     if (verdict.next == JobVerdict::Next::more_memory) {
       const std::uint64_t had = memory_had(), most = task_.partition.most.memory;
       record_end(PastRun::End::out_of_memory, had);
-      if (most > 0 && had >= most) return false;
+      if (task_.whole_node || (most > 0 && had >= most)) return false;
       least_.memory = grown_memory(had);
       terms += " with more memory";
     } else if (verdict.next == JobVerdict::Next::more_time) {

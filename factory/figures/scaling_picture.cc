@@ -29,26 +29,33 @@ struct ValueScale {
   }
 };
 
+// The next of 1, 2, 5, 10, …; 0 of 0.
+double round_beyond(double value) {
+  if (value <= 0) return 0;
+  const double power = std::pow(10, std::floor(std::log10(value)));
+  for (double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= value * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
 ValueScale value_scale(const LinePanel& panel) {
   ValueScale scale{0, 0, panel.logarithmic};
+  double least = 0;
   bool first = true;
   for (const ChartSeries& series : panel.series)
     for (const auto& [x, y] : series.points) {
       if (panel.logarithmic) scale.low = first ? y : std::min(scale.low, y);
       scale.high = first ? y : std::max(scale.high, y);
+      least = std::min(least, y);
       first = false;
     }
   if (first) return panel.logarithmic ? ValueScale{1, 10, true} : ValueScale{};  // there is no point
   if (panel.logarithmic) {
     scale.low = std::pow(10, std::floor(std::log10(scale.low)));
     scale.high = std::pow(10, std::ceil(std::log10(scale.high) + 1e-9));
-  } else if (scale.high > 0) {
-    const double power = std::pow(10, std::floor(std::log10(scale.high)));
-    for (double factor : {1.0, 2.0, 5.0, 10.0})
-      if (factor * power >= scale.high * (1 - 1e-9)) {
-        scale.high = factor * power;
-        break;
-      }
+  } else {
+    scale.high = round_beyond(std::max(scale.high, 0.0));
+    scale.low = -round_beyond(-least);
   }
   return scale;
 }
@@ -61,7 +68,7 @@ std::vector<double> value_ticks(const ValueScale& scale) {
     for (int i = 0; i <= static_cast<int>(decades); i += every) ticks.push_back(scale.low * std::pow(10, i));
     return ticks;
   }
-  for (int i = 0; i <= 4; ++i) ticks.push_back(scale.high * i / 4);
+  for (int i = 0; i <= 4; ++i) ticks.push_back(scale.low + (scale.high - scale.low) * i / 4);
   return ticks;
 }
 
@@ -79,7 +86,7 @@ class LineDrawing {
       }
     std::ranges::sort(places_);
     places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
-    if (!places_.empty()) across_ = {places_.front(), places_.back(), true};
+    if (!places_.empty()) across_ = {places_.front(), places_.back(), chart.doubles};
   }
 
   std::string svg() {
@@ -140,8 +147,8 @@ class LineDrawing {
       dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\" fill=\"{}\"/>", across, down,
                           colour(number));
     }
-    body_ +=
-        fmt::format("<g><title>{}</title>{}{}</g>\n", markup_text(series.label), stroke(path, number), dots);
+    body_ += fmt::format("<g><title>{}</title>{}{}</g>\n", markup_text(series.label),
+                         series.joined ? stroke(path, number) : "", dots);
   }
 
   static std::string_view colour(std::size_t number) { return kColours.at(number % kColours.size()); }

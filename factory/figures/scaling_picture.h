@@ -10,16 +10,17 @@
 
 namespace kiln {
 
-// Lines over a number that doubles, such as ranks, as SVG: one picture of several panels. Pure.
+// Lines over a number, such as ranks, as SVG: one picture of several panels. Pure.
 
 struct ChartSeries {
   std::string label;
-  std::vector<std::pair<double, double>> points;  // x ascends, and is over 0
+  std::vector<std::pair<double, double>> points;  // x ascends
+  bool joined = true;                             // by a line, else dots alone
 };
 
 struct LinePanel {
   std::string title;         // with the unit
-  bool logarithmic = false;  // values over 0, else from 0 on
+  bool logarithmic = false;  // values over 0, else from 0 or from the least one below it
   std::vector<ChartSeries> series;
 };
 
@@ -29,6 +30,7 @@ struct LineChart {
   std::vector<std::string> lines;  // below the title
   std::string across;              // what x is
   std::vector<LinePanel> panels;
+  bool doubles = true;  // x is over 0 and drawn by its logarithm, as a number that doubles
 };
 
 // One <svg> element with its style inside, as bar_chart_svg() has it. The same chart gives the same bytes.

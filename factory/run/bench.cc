@@ -15,6 +15,7 @@
 #include "factory/base/unique_name.h"
 #include "factory/bench/conditions.h"
 #include "factory/bench/statistics.h"
+#include "factory/bench/tuning_start.h"
 #include "factory/bench/workload_output.h"
 #include "factory/run/cause.h"
 #include "factory/state/record_store.h"
@@ -136,6 +137,25 @@ void check_ended_well(const CommandResult& result, const BenchRequest& request, 
       "the whole log is " + log.string());
 }
 
+fs::path log_of(const BenchRequest& request, const StepSetup& setup) {
+  return setup.state.log(request.log.empty() ? "bench-" + request.image.key : request.log);
+}
+
+CommandResult start_in_image(const BenchRequest& request, const StepSetup& setup) {
+  std::vector<Mount> data;
+  if (!request.wishes.data.empty()) data.push_back({fs::absolute(request.wishes.data), kWorkloadData});
+  return run_in_image(record_of(request.image, setup),
+                      {{"/bin/sh", "-eu", request.workload.methods.front().script},
+                       request.workload.folder,
+                       workload_environment(request),
+                       log_of(request, setup),
+                       true,
+                       data,
+                       !request.image.target.accelerators.empty(),
+                       request.wall},
+                      setup);
+}
+
 void add_image(BenchRun& run, const BenchRequest& request) {
   run.workload = request.workload.name;
   run.image = request.manifest;
@@ -246,27 +266,12 @@ bool is_stock(const ImageSpec& image, const RecipeBook& recipes) {
 }
 
 std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup& setup) {
-  const StepRecord record = record_of(request.image, setup);
-  const fs::path log = setup.state.log("bench-" + request.image.key);
   const std::vector<int> processors = own_processors();
-  const std::string& script = request.workload.methods.front().script;
-  std::vector<Mount> data;
-  if (!request.wishes.data.empty()) data.push_back({fs::absolute(request.wishes.data), kWorkloadData});
   ConditionsWatch watch(setup);
-  const bool wants_gpus = !request.image.target.accelerators.empty();
-  const CommandResult result = run_in_image(record,
-                                            {{"/bin/sh", "-eu", script},
-                                             request.workload.folder,
-                                             workload_environment(request),
-                                             log,
-                                             true,
-                                             data,
-                                             wants_gpus,
-                                             request.wall},
-                                            setup);
+  const CommandResult result = start_in_image(request, setup);
   BenchRun run;
   run.conditions = watch.end(static_cast<int>(processors.size()));
-  check_ended_well(result, request, log);
+  check_ended_well(result, request, log_of(request, setup));
   add_image(run, request);
   run.threads = static_cast<int>(processors.size());
   run.affinity = processor_list(processors);
@@ -280,6 +285,12 @@ std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup&
   std::vector<BenchRun> runs(output.metrics.size(), run);
   for (std::size_t i = 0; i < runs.size(); ++i) add_metric(runs[i], std::move(output.metrics[i]));
   return runs;
+}
+
+double run_objective(const BenchRequest& request, const StepSetup& setup) {
+  const CommandResult result = start_in_image(request, setup);
+  check_ended_well(result, request, log_of(request, setup));
+  return read_objective(result.output, request.workload.name);
 }
 
 Json to_json(const HostRecord& record) {

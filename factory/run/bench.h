@@ -37,6 +37,7 @@ struct BenchRequest {
   std::string workload_files;                     // BenchRun::workload_files
   std::map<std::string, std::string> settings{};  // variables in place of the image's own
   std::chrono::seconds wall{0};                   // ended after it; 0: the site's limit
+  std::string log{};                              // its name; "": bench-<key of the image>
 };
 
 RunAxes run_axes(const ImageSpec& image);
@@ -51,6 +52,9 @@ bool is_stock(const ImageSpec& image, const RecipeBook& recipes);
 // images_failed (the workload failed, or printed nothing that can be believed; the message names the log),
 // store (the disk was full, or the engine crashed), timeout (it was ended after request.wall), interrupted.
 std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup& setup);
+
+// The same of a script that prints an objective in place of a measurement. Throws as run_workload().
+double run_objective(const BenchRequest& request, const StepSetup& setup);
 
 // What a machine can do (memory, arithmetic, disk), measured once by the workload `host-rates` in an image of
 // the catalogue, and kept in the state folder.

@@ -9,6 +9,7 @@
 #include "factory/base/durable_file.h"
 #include "factory/base/error.h"
 #include "factory/base/text.h"
+#include "factory/run/trial_files.h"
 
 namespace kiln {
 
@@ -33,6 +34,10 @@ BenchRun run_of_metric(std::vector<BenchRun> runs, const std::string& workload, 
               "--workload names it");
 }
 
+std::string place_letter(TuningSide side) {
+  return side == TuningSide::tuned ? "B" : side == TuningSide::rival ? "R" : "A";
+}
+
 Error search_failed(const CommandResult& result) {
   if (result.end == CommandEnd::interrupted) return Error(ExitCode::interrupted, "interrupted");
   return Error(ExitCode::internal, "the search failed: " + last_lines(result.tail, 5),
@@ -55,12 +60,19 @@ TuningJournal TuningFile::begin() {
   return read_tuning_journal(text, path_.string());
 }
 
-void TuningFile::add(const Json& line) {
+void TuningFile::add(const std::vector<Json>& lines) {
+  std::string text;
+  for (const Json& line : lines) text += line.dump() + "\n";
   LineFile file(path_, kJournalPatience);
-  if (file.is_open() && file.append(line.dump() + "\n") && file.sync()) return;
+  if (file.is_open() && file.append(text) && file.sync()) return;
   const int why = errno;
   throw Error(ExitCode::store, fmt::format("cannot write {}: {}", path_.string(), std::strerror(why)),
               hint_for(why));
+}
+
+void TuningFile::remove() {
+  files_.remove_all(path_);
+  files_.remove_all(folder());
 }
 
 void TuningSearch::check() const {
@@ -77,53 +89,58 @@ void TuningSearch::check() const {
                 "python3 in $KILN_PYTHON");
 }
 
-TuningSetting TuningSearch::propose(const fs::path& journal) const {
+std::vector<TuningSetting> TuningSearch::propose(const fs::path& journal, std::size_t count) const {
   Command command;
-  command.argv = {python.string(), "-I", "-c", std::string(embedded_tuning_search().begin()->second),
-                  journal.string()};
+  command.argv = {python.string(),
+                  "-I",
+                  "-c",
+                  std::string(embedded_tuning_search().begin()->second),
+                  journal.string(),
+                  std::to_string(count)};
   command.environment = environment;
   command.limits.wall = kProposalLimit;
   command.capture_stdout = true;
   const CommandResult result = runner.run(command);
   if (!result.ok()) throw search_failed(result);
-  const Json answer = Json::parse(result.output, nullptr, false);
-  if (!answer.is_object() || !answer.contains("set") || !answer["set"].is_object())
-    throw search_failed(result);
-  return answer["set"].get<TuningSetting>();
+  try {
+    const auto sets = Json::parse(result.output).at("sets").get<std::vector<TuningSetting>>();
+    if (sets.size() == count) return sets;
+  } catch (const Json::exception&) {  // told below
+  }
+  throw search_failed(result);
 }
 
-TuningTrial run_trial(BenchRequest request, TuningSetting setting, double patience, const std::string& metric,
-                      const StepSetup& setup) {
-  request.settings = setting;
-  request.wall = std::chrono::seconds(static_cast<std::int64_t>(std::ceil(patience)));
-  const double start = setup.clock.monotonic_seconds();
-  auto took = [&] { return setup.clock.monotonic_seconds() - start; };
-  TuningTrial trial;
+TuningAnswer run_start(const TuningSubject& subject, const TuningStart& start, const StepSetup& setup) {
+  BenchRequest request = subject.request;
+  request.settings = subject.is_script ? script_environment(start.setting) : start.setting;
+  request.wall = std::chrono::seconds(static_cast<std::int64_t>(std::ceil(start.patience)));
+  request.round = start.place.round;
+  request.place = place_letter(start.place.side);
+  const double begun = setup.clock.monotonic_seconds();
+  TuningAnswer answer;
   try {
-    const BenchRun run = run_of_metric(run_workload(request, setup), request.workload.name, metric);
-    return complete_trial(std::move(setting), run, took());
+    if (subject.is_script)
+      answer.objective = run_objective(request, setup);
+    else
+      answer.run = run_of_metric(run_workload(request, setup), request.workload.name, subject.metric);
   } catch (const Error& error) {
     if (error.code() != ExitCode::images_failed && error.code() != ExitCode::timeout) throw;
-    trial.end = error.code() == ExitCode::timeout ? TrialEnd::stopped : TrialEnd::failed;
-    trial.why = error.message();
+    answer.end = error.code() == ExitCode::timeout ? TrialEnd::stopped : TrialEnd::failed;
+    answer.why = error.message();
   }
-  trial.setting = std::move(setting);
-  trial.seconds = took();
-  return trial;
+  answer.seconds = setup.clock.monotonic_seconds() - begun;
+  return answer;
 }
 
-TuningTurn run_turn(BenchRequest request, const TuningSetting& setting, const NextTuningStep& next,
-                    const std::string& metric, const StepSetup& setup) {
-  request.settings = next.side == TuningSide::tuned   ? setting
-                     : next.side == TuningSide::rival ? rival_setting()
-                                                      : TuningSetting{};
-  request.round = next.round;
-  request.place = next.side == TuningSide::tuned ? "B" : next.side == TuningSide::rival ? "R" : "A";
-  const double start = setup.clock.monotonic_seconds();
-  TuningTurn turn{next.round, next.side, 0,
-                  run_of_metric(run_workload(request, setup), request.workload.name, metric)};
-  turn.seconds = setup.clock.monotonic_seconds() - start;
-  return turn;
+std::vector<TuningAnswer> run_starts(const TuningSubject& subject, const TuningJob& job,
+                                     const StepSetup& setup) {
+  std::vector<TuningAnswer> answers;
+  for (const TuningStart& start : job) {
+    answers.push_back(run_start(subject, start, setup));
+    const bool is_rival = start.place.side == TuningSide::rival;  // the comparison goes on without it
+    if (answers.back().end != TrialEnd::complete && !is_rival) break;
+  }
+  return answers;
 }
 
 }  // namespace kiln

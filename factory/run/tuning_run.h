@@ -2,26 +2,30 @@
 // the workload with one of them.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
-#include "factory/bench/tuning.h"
+#include "factory/bench/tuning_start.h"
 #include "factory/run/bench.h"
 
 namespace kiln {
 
 // <state>/bench/tuning/<sum>.jsonl. A line is on the disk before the next step begins, so that a kill loses
-// one trial at most.
+// one step at most.
 class TuningFile {
  public:
   // Named by what `head` says. REQUIRES: files outlives this; the state folder is locked.
   TuningFile(const TuningHead& head, const StatePaths& state, FileSystem& files);
 
   const fs::path& path() const { return path_; }
+  // For files of the same tuning that jobs read and write.
+  fs::path folder() const { return fs::path(path_).replace_extension(".trials"); }
   // What is there, without what a kill left of a line; writes the head where there is nothing. Throws
   // Error(store).
   TuningJournal begin();
-  void add(const Json& line);  // throws Error(store)
-  void remove() { files_.remove_all(path_); }
+  void add(const std::vector<Json>& lines);  // in one go; throws Error(store)
+  void remove();                             // with its folder
 
  private:
   std::string head_;
@@ -37,17 +41,24 @@ struct TuningSearch {
 
   // Throws Error(tool_missing) unless that Python has Optuna.
   void check() const;
-  // After the trials of this journal. The same journal gives the same answer. Throws Error(tool_missing,
-  // internal, interrupted).
-  TuningSetting propose(const fs::path& journal) const;
+  // So many, after the trials of this journal. The same journal gives the same answer. Throws
+  // Error(tool_missing, internal, interrupted).
+  std::vector<TuningSetting> propose(const fs::path& journal, std::size_t count) const;
 };
 
-// A trial, whatever comes of it: its end says so. `metric`: of which metric of the workload, "" of its only
-// one. Throws what run_workload() throws but images_failed and timeout.
-TuningTrial run_trial(BenchRequest request, TuningSetting setting, double patience, const std::string& metric,
-                      const StepSetup& setup);
-// A turn of the comparison. Throws as run_workload().
-TuningTurn run_turn(BenchRequest request, const TuningSetting& setting, const NextTuningStep& next,
-                    const std::string& metric, const StepSetup& setup);
+// What is started again and again.
+struct TuningSubject {
+  BenchRequest request;
+  std::string metric;      // of several of the workload, "" of its only one
+  bool is_script = false;  // a script that prints an objective
+};
+
+// A start, whatever comes of it: its end says so. Throws what run_workload() throws but images_failed and
+// timeout.
+TuningAnswer run_start(const TuningSubject& subject, const TuningStart& start, const StepSetup& setup);
+// All starts of a job, up to the first that is not complete; but the rival's failure ends none. Throws as
+// run_start().
+std::vector<TuningAnswer> run_starts(const TuningSubject& subject, const TuningJob& job,
+                                     const StepSetup& setup);
 
 }  // namespace kiln

@@ -1,6 +1,6 @@
-"""tuning_search.py JOURNAL: the setting of the next trial, as Optuna proposes it after the trials of a journal of `kiln tune`.
+"""tuning_search.py JOURNAL COUNT: the settings of the next COUNT trials, as Optuna proposes them after the trials of a journal of `kiln tune`.
 
-The journal has the space and the seed in its first line, then a line for each trial; the answer is one line, {"set": {variable: value}}.
+The journal has the space and the seed in its first line, then a line for each trial; the answer is one line, {"sets": [{variable: value}]}.
 A variable that is not in it stays as the image has it. Nothing is kept between two calls: the journal is the only state, and so the same
 journal gives the same answer, also after a kill.
 """
@@ -18,8 +18,12 @@ def distributions(space):
     for variable in space["variables"]:
         if "values" in variable:
             found[variable["name"]] = optuna.distributions.CategoricalDistribution([UNSET] + variable["values"])
+        elif "low" in variable:
+            found[variable["name"]] = optuna.distributions.FloatDistribution(variable["low"], variable["high"], log=variable.get("log", False))
         else:
-            found[variable["name"]] = optuna.distributions.IntDistribution(variable["from"], variable["to"], step=variable["step"])
+            found[variable["name"]] = optuna.distributions.IntDistribution(
+                variable["from"], variable["to"], step=variable["step"], log=variable.get("log", False)
+            )
     return found
 
 
@@ -30,7 +34,8 @@ def parameters(setting, space):
         if isinstance(distribution, optuna.distributions.CategoricalDistribution):
             found[name] = setting.get(name, UNSET)
         elif name in setting:
-            found[name] = int(setting[name])
+            number = float if isinstance(distribution, optuna.distributions.FloatDistribution) else int
+            found[name] = number(setting[name])
         else:
             return None
     return found
@@ -40,7 +45,7 @@ def trial_of(entry, space):
     values = parameters(entry["set"], space)
     if values is None:
         return None
-    if entry.get("cost", 0) > 0:
+    if "cost" in entry:
         return optuna.trial.create_trial(value=entry["cost"], params=values, distributions=space)
     # Crashed or too slow: the worst there is, so that the sampler keeps away from it.
     return optuna.trial.create_trial(state=optuna.trial.TrialState.PRUNED, params=values, distributions=space)
@@ -54,13 +59,17 @@ def main():
     # kiln's own launcher variable marks the rival, which is no point of the space.
     head, entries = lines[0], [line for line in lines[1:] if "trial" in line and "KILN_BENCH_LAUNCHER" not in line["set"]]
     space = distributions(head["space"])
-    # A sampler for each trial, so that its draw depends on the journal only and not on who drew before.
-    seed = (head["seed"] * 1_000_003 + len(entries)) % 2**32
-    sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=STARTUP, multivariate=True)
-    study = optuna.create_study(sampler=sampler)
+    study = optuna.create_study()
     study.add_trials([trial for trial in (trial_of(entry, space) for entry in entries) if trial])
-    proposed = study.ask(space).params
-    print(json.dumps({"set": {name: str(value) for name, value in proposed.items() if value != UNSET}}, sort_keys=True))
+    sets = []
+    for number in range(len(entries), len(entries) + int(sys.argv[2])):
+        # A sampler for each trial, so that its draw depends on the journal only and not on who drew before. Those that were
+        # proposed a moment ago count as bad ones, so that the next one is elsewhere.
+        seed = (head["seed"] * 1_000_003 + number) % 2**32
+        study.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=STARTUP, multivariate=True, constant_liar=True)
+        proposed = study.ask(space).params
+        sets.append({name: str(value) for name, value in proposed.items() if value != UNSET})
+    print(json.dumps({"sets": sets}, sort_keys=True))
 
 
 if __name__ == "__main__":

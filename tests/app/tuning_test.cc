@@ -17,24 +17,6 @@ TuningTrial trial_of(double milliseconds, TrialEnd end = TrialEnd::complete) {
   return trial;
 }
 
-TEST(TrialText, SaysHowItEnded) {
-  EXPECT_EQ(text_of(trial_of(12.345)), "12.35 ms/step (41 s)");
-  EXPECT_EQ(text_of(trial_of(1, TrialEnd::stopped)), "ended after 41 s: too slow");
-  TuningTrial failed = trial_of(1, TrialEnd::failed);
-  failed.why = "exit status 1\nmore";
-  EXPECT_EQ(text_of(failed), "failed: exit status 1");
-}
-
-TEST(TrialAgain, HasTheAnswerOfTheFirstAndCostsNoTime) {
-  TuningJournal journal;
-  journal.trials = {trial_of(9), trial_of(12)};
-  const TuningTrial again = trial_again(journal, 1);
-  EXPECT_EQ(again.end, TrialEnd::same);
-  EXPECT_EQ(again.median, 12);
-  EXPECT_EQ(again.seconds, 0);
-  EXPECT_EQ(text_of(again), "as trial 1");
-}
-
 TEST(ByCost, IsTheFastestFirstOfThoseThatEndedWell) {
   TuningJournal journal;
   journal.trials = {trial_of(9), trial_of(3, TrialEnd::failed), trial_of(5), trial_of(4, TrialEnd::same)};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "support/input_errors.h"
@@ -49,8 +50,66 @@ TEST(SearchSpace, SaysWhatIsWrong) {
   EXPECT_NE(space_error(R"({"A": {"values": ["x"], "from": 1}})").find("both values and a range"),
             std::string::npos);
   EXPECT_NE(space_error(R"({"A": {"form": 1, "to": 2}})").find("did you mean 'from'?"), std::string::npos);
-  EXPECT_NE(space_error(R"({"A": {"from": 1.5, "to": 2}})"), "no error");
   EXPECT_NE(space_error(R"({"A": {"from": 1, "to": 2, "step": 0}})"), "no error");
+}
+
+TEST(SearchSpace, HasRealNumbersAndLogarithms) {
+  const SearchSpace space = space_from(
+      R"({"direction": "maximize", "variables": {"--rate": {"from": 1e-5, "to": 1, "log": true}, "W": {"from": 1, "to": 64, "log": true}}})");
+  EXPECT_TRUE(space.maximises);
+  ASSERT_TRUE(space.variables[0].real);
+  EXPECT_EQ(space.variables[0].real->low, 1e-5);
+  EXPECT_EQ(space.variables[0].real->high, 1);
+  EXPECT_FALSE(space.variables[1].real) << "whole numbers";
+  EXPECT_TRUE(space.variables[1].logarithmic);
+  EXPECT_EQ(space.points(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(to_json(space).dump(),
+            R"({"direction":"maximize","variables":[{"high":1.0,"log":true,"low":1e-05,"name":"--rate"},)"
+            R"({"from":1,"log":true,"name":"W","step":1,"to":64}]})");
+  EXPECT_FALSE(space_from(R"({"direction": "minimize", "variables": {"A": {"values": ["x"]}}})").maximises);
+}
+
+TEST(SearchSpace, SaysWhatIsWrongInRanges) {
+  EXPECT_EQ(space_error(R"({"A": {"from": 0.5, "to": 0.25}})"),
+            "space.json:1:21: error: the range of 'A' is empty: it goes from 0.5 to 0.25 (at /variables/A)");
+  EXPECT_NE(space_error(R"({"A": {"from": 0.5, "to": 2, "step": 1}})").find("has no step"),
+            std::string::npos);
+  EXPECT_NE(space_error(R"({"A": {"from": 0, "to": 2, "log": true}})").find("begins above 0"),
+            std::string::npos);
+  EXPECT_NE(space_error(R"({"A": {"from": -0.5, "to": 2, "log": true}})").find("begins above 0"),
+            std::string::npos);
+  EXPECT_NE(space_error(R"({"A": {"from": 1, "to": 9, "step": 2, "log": true}})").find("has no step"),
+            std::string::npos);
+  EXPECT_NE(space_error(R"({"A": {"from": 0.5, "to": 1e200}})").find("expected a number within"),
+            std::string::npos);
+  EXPECT_NE(space_error(R"({"A": {"from": 0.5}})"), "no error");
+  EXPECT_NE(space_error(R"({"A": {"values": ["x"], "log": true}})").find("both values and a range"),
+            std::string::npos);
+  EXPECT_EQ(space_error(R"({"A": {"from": 0.5, "to": 0.5}})"), "no error");
+  EXPECT_NE(input_error([] {
+              space_from(R"({"direction": "up", "variables": {"A": {"values": ["x"]}}})");
+            }).find("expected minimize or maximize"),
+            std::string::npos);
+}
+
+TEST(SearchSpace, HasOptionsForScriptsOnly) {
+  for (const char* name : {"--rate", "--hidden-layers", "--model.width", "--x1_y"})
+    EXPECT_TRUE(is_option(name)) << name;
+  for (const char* name : {"", "-r", "--", "---x", "--a=b", "--a b", "--ü", "rate"})
+    EXPECT_FALSE(is_option(name)) << name;
+  auto refusal = [](const std::string& text) {
+    try {
+      need_space_of_workload(space_from(text));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      return error.message();
+    }
+    return std::string("no error");
+  };
+  EXPECT_NE(refusal(R"({"variables": {"--rate": {"from": 1, "to": 2}}})").find("'--rate' is an option"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"direction": "maximize", "variables": {"A": {"from": 1, "to": 2}}})"), "no error");
+  EXPECT_EQ(refusal(R"({"variables": {"A": {"from": 0.5, "to": 2}}})"), "no error");
 }
 
 TEST(SearchSpace, HasABoundOfPoints) {
@@ -64,6 +123,8 @@ TEST(SearchSpace, HasABoundOfPoints) {
   EXPECT_NE(space_error(huge + "}").find("inf points"), std::string::npos) << "beyond any number";
   EXPECT_EQ(space_error(R"({"A": {"from": 1, "to": 1000000000}})"), "no error");
   EXPECT_NE(space_error(R"({"A": {"from": -1000000000000, "to": 1000000000000}})"), "no error");
+  EXPECT_NE(space_error(R"({"A": {"from": 1, "to": 2000000000}, "B": {"from": 0.5, "to": 1}})"), "no error")
+      << "a real one makes no other smaller";
 }
 
 TEST(SearchSpace, SetsNothingThatKilnSets) {

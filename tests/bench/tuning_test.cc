@@ -37,10 +37,13 @@ TuningTerms terms_of(double budget) { return {budget, 100, 7, 1000}; }
 TuningJournal compared(double a, double b, int turns) {
   TuningJournal journal;
   journal.trials = {trial_of({}, 40), trial_of({{"T", "1"}}, 30)};
+  TuningTerms terms = terms_of(10'000);
+  terms.trials = 2;
   for (int done = 0; done < turns; ++done) {
-    const NextTuningStep next = next_step(terms_of(10'000), journal);
-    const double time = (next.side == TuningSide::tuned ? b : a) + 0.01 * next.round;
-    journal.turns.push_back({next.round, next.side, 10, tuned_run({time, time * 1.01, time * 0.99})});
+    const NextTuningStep next = next_step(terms, journal);
+    const auto [round, side] = next.turns.at(0);
+    const double time = (side == TuningSide::tuned ? b : a) + 0.01 * round;
+    journal.turns.push_back({round, side, 10, tuned_run({time, time * 1.01, time * 0.99})});
   }
   return journal;
 }
@@ -135,10 +138,78 @@ TEST(Tuning, ComparesByTurns) {
   for (NextTuningStep next = next_step(terms, journal); next.step != TuningStep::end;
        next = next_step(terms, journal)) {
     ASSERT_EQ(next.step, TuningStep::compare);
-    order += std::string(next.side == TuningSide::tuned ? "B" : "A") + std::to_string(next.round) + " ";
-    journal.turns.push_back({next.round, next.side, 10, tuned_run({30})});
+    ASSERT_EQ(next.turns.size(), 1u);
+    const auto [round, side] = next.turns.front();
+    order += std::string(side == TuningSide::tuned ? "B" : "A") + std::to_string(round) + " ";
+    journal.turns.push_back({round, side, 10, tuned_run({30})});
   }
   EXPECT_EQ(order, "A0 B0 B1 A1 A2 B2 B3 A3 A4 B4 B5 A5 A6 B6 ");
+}
+
+// The rounds that run together, each whole, and no more than `at_once` of them.
+TEST(Tuning, ComparesSeveralRoundsTogether) {
+  TuningJournal journal = compared(40, 30, 0);
+  TuningTerms terms = terms_of(10'000);
+  terms.trials = 2;
+  terms.at_once = 3;
+  std::string order;
+  for (NextTuningStep next = next_step(terms, journal); next.step != TuningStep::end;
+       next = next_step(terms, journal)) {
+    for (const auto& [round, side] : next.turns) {
+      order += std::string(side == TuningSide::tuned ? "B" : "A") + std::to_string(round) + " ";
+      journal.turns.push_back({round, side, 10, tuned_run({30})});
+    }
+    order += "| ";
+  }
+  EXPECT_EQ(order, "A0 B0 B1 A1 A2 B2 | B3 A3 A4 B4 B5 A5 | A6 B6 | ");
+  // What is left of a round that ended early is with the rounds after it.
+  journal.turns.erase(journal.turns.begin() + 1);
+  const NextTuningStep rest = next_step(terms, journal);
+  ASSERT_EQ(rest.turns.size(), 1u);
+  EXPECT_EQ(rest.turns.front().round, 0);
+  EXPECT_EQ(rest.turns.front().side, TuningSide::tuned);
+}
+
+TEST(Tuning, ProposesSeveralTrialsTogether) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40)};
+  TuningTerms terms = terms_of(10'000);
+  terms.at_once = 4;
+  EXPECT_EQ(next_step(terms, journal).count, 4u);
+  for (int i = 0; i < 3; ++i) journal.trials.push_back(trial_of({{"T", std::to_string(i)}}, 50));
+  EXPECT_EQ(next_step(terms, journal).count, 1u) << "the rest of the first four";
+  journal.trials.push_back(trial_of({{"T", "3"}}, 50));
+  EXPECT_EQ(next_step(terms, journal).count, 4u);
+  terms.trials = 7;
+  EXPECT_EQ(next_step(terms, journal).count, 2u) << "no more trials are allowed";
+  terms.trials = 100;
+  terms.budget = 50 + 140 + 25;
+  EXPECT_EQ(next_step(terms, journal).count, 2u) << "the budget has room for two";
+  EXPECT_EQ(next_step(terms, journal).patience, 12.5) << "and they share what is left";
+  terms.rival = true;
+  terms.budget = 10'000;
+  EXPECT_EQ(next_step(terms, journal).step, TuningStep::try_rival);
+  EXPECT_EQ(next_step(terms, journal).count, 1u);
+  journal.trials.insert(journal.trials.begin() + 1, trial_of(rival_setting(), 45));
+  EXPECT_EQ(next_step(terms, journal).count, 4u) << "the rival is none of a group";
+}
+
+TEST(Tuning, AScriptHasNoComparisonAndMayTakeItsTime) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40)};
+  TuningTerms terms = terms_of(100);
+  terms.rounds = 0;
+  EXPECT_EQ(next_step(terms, journal).patience, 90) << "a slower setting may be the better one";
+  terms.budget = 12;
+  try {
+    next_step(terms, journal);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "a budget of 12 s is too small: one run takes 10.0 s");
+  }
+  terms.budget = 30;
+  journal.trials.push_back(trial_of({{"T", "1"}}, 30, 20));
+  EXPECT_EQ(next_step(terms, journal).step, TuningStep::end);
 }
 
 TEST(Tuning, ComparesNothingThatIsNotFaster) {
@@ -185,8 +256,9 @@ TuningJournal against_rival(double rival, int turns = 1000) {
   for (int done = 0; done < turns; ++done) {
     const NextTuningStep next = next_step(terms, journal);
     if (next.step == TuningStep::end) break;
-    const double time = next.side == TuningSide::tuned ? 30 : next.side == TuningSide::rival ? rival : 40;
-    journal.turns.push_back({next.round, next.side, 10, tuned_run({time, time * 1.01, time * 0.99})});
+    const auto [round, side] = next.turns.at(0);
+    const double time = side == TuningSide::tuned ? 30 : side == TuningSide::rival ? rival : 40;
+    journal.turns.push_back({round, side, 10, tuned_run({time, time * 1.01, time * 0.99})});
   }
   return journal;
 }
@@ -240,8 +312,8 @@ TEST(Rival, ThatFailsIsLeftOut) {
   terms.trials = 3;
   for (NextTuningStep next = next_step(terms, journal); next.step != TuningStep::end;
        next = next_step(terms, journal)) {
-    ASSERT_NE(next.side, TuningSide::rival);
-    journal.turns.push_back({next.round, next.side, 10, tuned_run({30})});
+    ASSERT_NE(next.turns.at(0).side, TuningSide::rival);
+    journal.turns.push_back({next.turns[0].round, next.turns[0].side, 10, tuned_run({30})});
   }
   EXPECT_FALSE(verdict_of(journal).over_rival);
   EXPECT_TRUE(verdict_of(journal).comparison);
@@ -256,71 +328,6 @@ TEST(Rival, IsForPyTorchOnProcessors) {
   EXPECT_FALSE(has_rival(axes));
   axes = {"tensorflow", "2.6.0", "pip", "x86_64", {}, "cpu"};
   EXPECT_FALSE(has_rival(axes));
-}
-
-std::string text_of_journal(const TuningJournal& journal) {
-  TuningHead head;
-  head.space.variables.push_back({"T", {"1"}});
-  std::string text = to_json(head).dump() + "\n";
-  for (std::size_t i = 0; i < journal.trials.size(); ++i) text += to_json(journal.trials[i], i).dump() + "\n";
-  for (const TuningTurn& turn : journal.turns) text += to_json(turn).dump() + "\n";
-  if (!journal.failed.empty()) text += failed_comparison(TuningSide::tuned, journal.failed).dump() + "\n";
-  if (!journal.rival_failed.empty())
-    text += failed_comparison(TuningSide::rival, journal.rival_failed).dump() + "\n";
-  return text;
-}
-
-TEST(TuningJournal, KeepsTheRival) {
-  TuningJournal journal = against_rival(35, 5);
-  journal.rival_failed = "it crashed";
-  const std::string text = text_of_journal(journal);
-  EXPECT_EQ(text_of_journal(read_tuning_journal(text, "j")), text);
-}
-
-TEST(TuningJournal, IsReadAsItWasWritten) {
-  TuningJournal journal = compared(40, 30, 5);
-  journal.trials.push_back(ended({{"T", "2"}}, TrialEnd::stopped));
-  journal.trials.push_back(ended({{"T", "3"}}, TrialEnd::failed));
-  journal.trials.push_back(ended({{"T", "2"}}, TrialEnd::same, 0));
-  journal.failed = "it crashed";
-  const std::string text = text_of_journal(journal);
-  const TuningJournal back = read_tuning_journal(text, "j");
-  EXPECT_EQ(text_of_journal(back), text);
-  EXPECT_EQ(back.seconds(), journal.seconds());
-  EXPECT_TRUE(read_tuning_journal("", "j").trials.empty());
-}
-
-// Whatever a kill cuts off, what is left is a journal of the steps before.
-TEST(TuningJournal, IsWholeAfterEachKill) {
-  const std::string text = text_of_journal(compared(40, 30, 2));
-  const std::size_t head = text.find('\n');
-  for (std::size_t length = 0; length < text.size(); ++length) {
-    const TuningJournal left = read_tuning_journal(text.substr(0, length), "j");
-    const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length), '\n');
-    EXPECT_EQ(left.trials.size() + left.turns.size(),
-              length <= head ? 0 : static_cast<std::size_t>(lines) - 1);
-  }
-}
-
-TEST(TuningJournal, SaysWhatIsDamaged) {
-  auto damage = [](const std::string& line) {
-    try {
-      read_tuning_journal("{\"space\": {}}\n" + line + "\n", "j");
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::store);
-      return error.message();
-    }
-    return std::string("no error");
-  };
-  EXPECT_NE(damage("{\"trial\": 0, ").find("j, line 2:1:"), std::string::npos) << damage("{\"trial\": 0, ");
-  EXPECT_NE(damage(R"({"trial": 1, "set": {}, "end": "failed"})"), "no error") << "trial 0 is missing";
-  EXPECT_NE(damage(R"({"trial": 0, "set": {}, "end": "complete"})"), "no error") << "it has no cost";
-  EXPECT_NE(damage(R"({"trial": 0, "set": {}, "end": "done"})"), "no error");
-  EXPECT_NE(damage(R"({"trial": 0, "set": {}, "end": "failed", "seconds": -1})"), "no error");
-  EXPECT_NE(damage("{}"), "no error");
-  for (const char* head : {"null\n", "{}\n", "[1]\n"})
-    EXPECT_THROW(read_tuning_journal(head, "j"), Error) << head;
-  EXPECT_EQ(damage(R"({"trial": 0, "set": {}, "end": "failed", "seconds": 1})"), "no error");
 }
 
 }  // namespace

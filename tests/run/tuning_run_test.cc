@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "support/temporary_folder.h"
 
@@ -24,7 +25,7 @@ TuningHead made_head(std::int64_t seed = 1) {
 TuningTrial made_trial(TuningSetting setting, double cost) {
   TuningTrial trial;
   trial.setting = std::move(setting);
-  trial.cost = trial.median = cost;
+  if (cost > 0) trial.cost = trial.median = cost;
   trial.unit = "ms/step";
   trial.end = cost > 0 ? TrialEnd::complete : TrialEnd::failed;
   return trial;
@@ -43,14 +44,14 @@ class TuningRunTest : public ::testing::Test {
 TEST_F(TuningRunTest, AJournalGoesOnAfterAKill) {
   TuningFile file(made_head(), state, files);
   EXPECT_TRUE(file.begin().trials.empty());
-  file.add(to_json(made_trial({}, 40), 0));
-  file.add(to_json(made_trial({{"OMP_NUM_THREADS", "2"}}, 30), 1));
+  file.add({to_json(made_trial({}, 40), 0)});
+  file.add({to_json(made_trial({{"OMP_NUM_THREADS", "2"}}, 30), 1)});
   const std::string text = files.read(file.path()).value();
   files.write(file.path(), text.substr(0, text.size() - 5));
   TuningFile after(made_head(), state, files);
   EXPECT_EQ(after.path(), file.path());
   EXPECT_EQ(after.begin().trials.size(), 1u);
-  after.add(to_json(made_trial({{"OMP_NUM_THREADS", "2"}}, 30), 1));
+  after.add({to_json(made_trial({{"OMP_NUM_THREADS", "2"}}, 30), 1)});
   EXPECT_EQ(files.read(file.path()).value(), text);
   after.remove();
   EXPECT_TRUE(TuningFile(made_head(), state, files).begin().trials.empty());
@@ -64,10 +65,10 @@ TEST_F(TuningRunTest, TheSameJournalGivesTheSameProposal) {
   file.begin();
   std::vector<TuningSetting> proposed;
   for (std::size_t i = 0; i < 12; ++i) {  // two of which the sampler has learnt
-    proposed.push_back(search.propose(file.path()));
+    proposed.push_back(search.propose(file.path(), 1).at(0));
     const int threads = std::stoi(proposed.back().at("OMP_NUM_THREADS"));
     EXPECT_TRUE(threads >= 1 && threads <= 64);
-    file.add(to_json(made_trial(proposed.back(), i % 5 == 4 ? 0 : threads), i));
+    file.add({to_json(made_trial(proposed.back(), i % 5 == 4 ? 0 : threads), i)});
   }
   const std::string text = files.read(file.path()).value();
   // Cut after each line, it proposes what it did then.
@@ -75,13 +76,69 @@ TEST_F(TuningRunTest, TheSameJournalGivesTheSameProposal) {
   for (std::size_t i = 0; i < proposed.size(); ++i, end = text.find('\n', end + 1)) {
     if (i % 4 != 3) continue;
     files.write(folder.path() / "cut.jsonl", text.substr(0, end + 1));
-    EXPECT_EQ(search.propose(folder.path() / "cut.jsonl"), proposed[i]) << i;
+    EXPECT_EQ(search.propose(folder.path() / "cut.jsonl", 1).at(0), proposed[i]) << i;
     files.write(folder.path() / "cut.jsonl", text.substr(0, end + 8));  // and half of the next one
-    EXPECT_EQ(search.propose(folder.path() / "cut.jsonl"), proposed[i]) << i;
+    EXPECT_EQ(search.propose(folder.path() / "cut.jsonl", 1).at(0), proposed[i]) << i;
   }
   TuningFile other(made_head(2), state, files);
   other.begin();
-  EXPECT_NE(search.propose(other.path()), proposed.front()) << "another seed";
+  EXPECT_NE(search.propose(other.path(), 1).at(0), proposed.front()) << "another seed";
+}
+
+// As many as are asked for, none of them twice, and the first of them as if it were alone.
+TEST_F(TuningRunTest, ProposesSeveralTogether) {
+  const TuningSearch search = real_search(runner);
+  TuningFile file(made_head(), state, files);
+  file.begin();
+  std::vector<Json> lines;
+  for (std::size_t i = 0; i < 11; ++i)
+    lines.push_back(to_json(
+        made_trial({{"OMP_NUM_THREADS", std::to_string(2 * i + 1)}}, 60.0 - static_cast<double>(i)), i));
+  file.add(lines);
+  const auto four = search.propose(file.path(), 4);
+  ASSERT_EQ(four.size(), 4u);
+  EXPECT_EQ(std::set<TuningSetting>(four.begin(), four.end()).size(), 4u);
+  EXPECT_EQ(search.propose(file.path(), 4), four) << "the same journal";
+  EXPECT_EQ(search.propose(file.path(), 1).at(0), four.front());
+}
+
+TEST_F(TuningRunTest, ProposesRealNumbersAndLogarithms) {
+  TuningHead head = made_head();
+  SearchVariable rate{"--rate", {}};
+  rate.real = {1e-6, 1.0};
+  rate.logarithmic = true;
+  SearchVariable width{"WIDTH", {}};
+  width.from = 1;
+  width.to = 1024;
+  width.logarithmic = true;
+  head.space.variables = {rate, width};
+  TuningFile file(head, state, files);
+  file.begin();
+  const auto sets = real_search(runner).propose(file.path(), 10);
+  int small = 0;
+  for (const TuningSetting& set : sets) {
+    const double drawn = std::stod(set.at("--rate"));
+    EXPECT_TRUE(drawn >= 1e-6 && drawn <= 1) << drawn;
+    if (drawn < 1e-2) ++small;
+    const int whole = std::stoi(set.at("WIDTH"));
+    EXPECT_TRUE(whole >= 1 && whole <= 1024) << whole;
+  }
+  EXPECT_GE(small, 4) << "evenly by the logarithm, not by the number";
+  // What was drawn is read back, also of a negative cost.
+  TuningTrial trial = made_trial(sets.front(), 3);
+  trial.cost = trial.median = -3;
+  file.add({to_json(trial, 0)});
+  EXPECT_EQ(real_search(runner).propose(file.path(), 2).size(), 2u);
+}
+
+TEST_F(TuningRunTest, BeginsAnewWithoutWhatJobsLeft) {
+  TuningFile file(made_head(), state, files);
+  file.begin();
+  EXPECT_EQ(file.folder().parent_path(), file.path().parent_path());
+  files.write(file.folder() / "x.answer", "{}");
+  file.remove();
+  EXPECT_FALSE(files.exists(file.folder()));
+  EXPECT_FALSE(files.exists(file.path()));
 }
 
 TEST_F(TuningRunTest, SaysWhatIsMissing) {
@@ -96,7 +153,7 @@ TEST_F(TuningRunTest, SaysWhatIsMissing) {
   }
   files.write(folder.path() / "damaged.jsonl", "{}\n");
   try {
-    real_search(runner).propose(folder.path() / "damaged.jsonl");
+    real_search(runner).propose(folder.path() / "damaged.jsonl", 1);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::internal);

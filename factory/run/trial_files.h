@@ -1,0 +1,72 @@
+// What the jobs of a tuning read and write, in a folder that all machines of the site see:
+//
+//   subject.json   what is started: image, workload, and the kind of machine that is measured
+//   plan.json      the plan of that one cell
+//   files/         of the workload, or the script
+//   <key>.json     the starts of a job
+//   <key>.answer   their answers, once the job is done
+//   <key>.refusal  or why the machine measured nothing
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "factory/recipe/recipe.h"
+#include "factory/run/tuning_run.h"
+
+namespace kiln {
+
+class TrialFiles {
+ public:
+  // REQUIRES: files outlives this.
+  TrialFiles(fs::path folder, FileSystem& files) : folder_(std::move(folder)), files_(files) {}
+  const fs::path& folder() const { return folder_; }
+  fs::path starts(const std::string& key) const { return folder_ / (key + ".json"); }
+  fs::path answer(const std::string& key) const { return folder_ / (key + ".answer"); }
+  fs::path refusal(const std::string& key) const { return folder_ / (key + ".refusal"); }
+
+  // `plan`: plan_text() with the subject's cell. Throws Error(store).
+  void write(const TuningSubject& subject, const std::string& plan) const;
+  // 64 hex digits: the same for the same starts of the same tuning, whatever their patience is. A tuning that
+  // goes on with another budget finds the job of before.
+  std::string key_of(const TuningJob& job) const;
+  void write(const std::string& key, const TuningJob& job) const;
+  // nullopt: there is none. Throws Error(store) for one that kiln did not write.
+  std::optional<std::vector<TuningAnswer>> answers(const std::string& key) const;
+
+ private:
+  fs::path folder_;
+  FileSystem& files_;
+};
+
+// The same as a compute node reads it.
+class NodeTrial {
+ public:
+  // `starts`: TrialFiles::starts(). REQUIRES: files outlives this. Throws Error(store) for a file that is
+  // missing, or that kiln did not write.
+  NodeTrial(const fs::path& starts, FileSystem& files);
+  NodeTrial(const NodeTrial&) = delete;
+  NodeTrial& operator=(const NodeTrial&) = delete;
+
+  // Runs the starts and writes their answers. On another kind of machine than the tuning's it writes a
+  // refusal. Throws as run_starts(), and Error(store).
+  void run(const HostDescription& here, const StepSetup& setup);
+
+ private:
+  std::string key_;
+  TrialFiles trial_;
+  FileSystem& files_;
+  TuningJob job_;
+  ImageSpec image_;
+  Recipe workload_;
+  std::optional<TuningSubject> subject_;  // refers to the two
+};
+
+// The files of a script as those of a workload: its first method starts the script with the options of
+// script_environment(). `name`: of the file; it ends in .py for Python 3, else sh runs it.
+Recipe recipe_of_script(const std::string& name, std::string bytes);
+// Of a setting: variables as they are, options as one variable that the recipe reads.
+std::map<std::string, std::string> script_environment(const TuningSetting& setting);
+
+}  // namespace kiln
