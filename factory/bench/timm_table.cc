@@ -3,181 +3,75 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <set>
-#include <tuple>
+#include <utility>
 
-#include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/bench/csv_rows.h"
+#include "factory/bench/results_csv.h"
 
 namespace kiln {
 namespace {
 
-constexpr std::size_t kMostBytes = 512u << 10;  // the largest table of 2026 has 99 kB
-constexpr std::size_t kLongestLine = 4096;      // bytes; the longest of 2026 has 90
 // Rate and time are rounded, and on a CPU a mean of rates and a rate of means: 6 % apart at most in 2026.
 constexpr double kApart = 0.15;
 
-// The columns by their places in TimmColumns; `most` is far beyond any network or machine.
-struct TimmColumn {
-  std::string_view name;  // without "infer_"
-  double most;
-  bool needed;
-};
+// The columns by their places in kTimmColumns.
 enum TimmPlace : std::size_t { kModel, kSize, kBatch, kRate, kTime, kParameters, kMacs, kActivations };
-constexpr TimmColumn kTimmColumns[] = {{"model", 0, true},        {"img_size", 65'536, true},
-                                       {"batch_size", 1e6, true}, {"samples_per_sec", 1e9, true},
-                                       {"step_time", 1e9, true},  {"param_count", 1e9, true},
-                                       {"gmacs", 1e9, false},     {"macts", 1e9, false}};
-constexpr std::size_t kMissing = static_cast<std::size_t>(-1);
-using TimmColumns = std::vector<std::size_t>;  // where each of kTimmColumns is; kMissing
+constexpr ResultsColumn kTimmColumns[] = {{"model", 0, true},
+                                          {"img_size", 65'536, true},
+                                          {"batch_size", 1e6, true},
+                                          {"samples_per_sec", 1e9, true},
+                                          {"step_time", 1e9, true},
+                                          {"param_count", 1e9, true},
+                                          {"gmacs", 1e9},
+                                          {"macts", 1e9}};
+constexpr ResultsLayout kTimmLayout{"timm", kTimmColumns, "infer_", ResultsText::ascii};
 
-[[noreturn]] void fail(const std::string& file, int line, int column, const std::string& why,
-                       const std::string& hint = "") {
-  throw Error(ExitCode::input, {file, line, column, ""}, why, hint);
+void refuse_training(const CsvRow& header, const std::string& file) {
+  for (std::size_t i = 0; i < header.fields.size(); ++i)
+    if (const std::string& name = header.fields[i]; name.starts_with("train_"))
+      refuse_results(file, header.line, header.columns[i],
+                     fmt::format("'{}' is a column of training results", name),
+                     "import a table of inference: benchmark-infer-*.csv");
 }
 
-void need_plain_lines(std::string_view text, const std::string& file) {
-  if (text.starts_with("\xEF\xBB\xBF"))
-    fail(file, 1, 1, "the table begins with a byte order mark", "remove the first three bytes");
-  if (text.size() > kMostBytes)
-    fail(file, 1, 1, fmt::format("the table has {} bytes; a table has at most {}", text.size(), kMostBytes),
-         "is this a results table?");
-  int line = 0;
-  for (const std::string_view one : split(text, '\n')) {
-    ++line;
-    if (one.size() > kLongestLine)
-      fail(file, line, static_cast<int>(kLongestLine) + 1,
-           fmt::format("the line has {} bytes; a line has at most {}", one.size(), kLongestLine),
-           "is this a results table?");
-    for (std::size_t i = 0; i < one.size(); ++i)
-      if (static_cast<signed char>(one[i]) < ' ' &&
-          !(one[i] == '\r' && i + 1 == one.size()))  // bytes over 127 are negative
-        fail(file, line, static_cast<int>(i) + 1, "a table has printable ASCII characters only",
-             "is this a results table?");
-  }
+// Nothing but the network: the project's own run of it failed.
+bool failed(const ResultsRow& row) { return row.text(kRate).empty() && row.text(kTime).empty(); }
+
+double whole(const ResultsRow& row, TimmPlace place) {
+  const double value = row.number(place);
+  if (value != std::floor(value))
+    row.complain(place, fmt::format("{}: expected a whole number, found '{}'", kTimmColumns[place].name,
+                                    row.text(place)));
+  return value;
 }
 
-std::size_t place_of(std::string_view name) {
-  if (name.starts_with("infer_")) name.remove_prefix(6);
-  for (std::size_t i = 0; i < std::size(kTimmColumns); ++i)
-    if (kTimmColumns[i].name == name) return i;
-  return kMissing;
+ExternalRow timm_row(const ResultsRow& row) {
+  ExternalRow read;
+  read.network = row.network(kModel, row.text(kModel));
+  read.input_size = whole(row, kSize);
+  read.batch = whole(row, kBatch);
+  read.seconds = row.number(kTime) / 1000;
+  read.parameters = row.number(kParameters) * 1e6;
+  if (row.text(kMacs).empty() != row.text(kActivations).empty())
+    row.complain(row.text(kMacs).empty() ? kMacs : kActivations,
+                 "gmacs and macts are either both known or neither");
+  if (!row.text(kMacs).empty()) {
+    read.operations = row.number(kMacs) * 1e9;
+    read.activations = row.number(kActivations) * 1e6;
+  }
+  const double by_rate = read.batch / row.number(kRate);
+  if (std::abs(std::log(by_rate / read.seconds)) > kApart)
+    row.complain(kTime, fmt::format("a step of {:g} samples at {} a second takes {:.4g} ms, not {}",
+                                    read.batch, row.text(kRate), 1000 * by_rate, row.text(kTime)));
+  return read;
 }
-
-std::vector<std::string> column_names() {
-  std::vector<std::string> names = {"model", "param_count"};
-  for (const TimmColumn& column : kTimmColumns) names.push_back(fmt::format("infer_{}", column.name));
-  return names;
-}
-
-TimmColumns columns_of(const CsvRow& header, const std::string& file) {
-  TimmColumns columns(std::size(kTimmColumns), kMissing);
-  for (std::size_t i = 0; i < header.fields.size(); ++i) {
-    const std::string& name = header.fields[i];
-    const std::size_t place = place_of(name);
-    if (name.starts_with("train_"))
-      fail(file, header.line, header.columns[i], fmt::format("'{}' is a column of training results", name),
-           "import a table of inference: benchmark-infer-*.csv");
-    if (place == kMissing)
-      fail(file, header.line, header.columns[i], fmt::format("timm's tables have no column '{}'", name),
-           did_you_mean(name, column_names()));
-    if (columns[place] != kMissing)
-      fail(file, header.line, header.columns[i], fmt::format("a second column '{}'", name));
-    columns[place] = i;
-  }
-  for (std::size_t place = 0; place < columns.size(); ++place)
-    if (kTimmColumns[place].needed && columns[place] == kMissing)
-      fail(file, header.line, 1, fmt::format("the table has no column '{}'", kTimmColumns[place].name),
-           "it needs model, img_size, batch_size, samples_per_sec, step_time and param_count");
-  return columns;
-}
-
-class TimmRow {
- public:
-  TimmRow(const CsvRow& row, const TimmColumns& columns, const std::string& file)
-      : row_(row), columns_(columns), file_(file) {}
-
-  // Nothing but the network: the project's own run of it failed.
-  bool failed() const { return text(kRate).empty() && text(kTime).empty(); }
-
-  ExternalRow read() const {
-    ExternalRow read;
-    read.network = network();
-    read.input_size = whole(kSize);
-    read.batch = whole(kBatch);
-    read.seconds = number(kTime) / 1000;
-    read.parameters = number(kParameters) * 1e6;
-    if (text(kMacs).empty() != text(kActivations).empty())
-      complain(text(kMacs).empty() ? kMacs : kActivations,
-               "gmacs and macts are either both known or neither");
-    if (!text(kMacs).empty()) {
-      read.operations = number(kMacs) * 1e9;
-      read.activations = number(kActivations) * 1e6;
-    }
-    const double by_rate = read.batch / number(kRate);
-    if (std::abs(std::log(by_rate / read.seconds)) > kApart)
-      complain(kTime, fmt::format("a step of {:g} samples at {} a second takes {:.4g} ms, not {}", read.batch,
-                                  text(kRate), 1000 * by_rate, text(kTime)));
-    return read;
-  }
-
-  [[noreturn]] void complain(TimmPlace place, const std::string& why, const std::string& hint = "") const {
-    const std::size_t at = columns_[place];
-    fail(file_, row_.line, at == kMissing ? 1 : row_.columns[at], why, hint);
-  }
-
- private:
-  const std::string& text(TimmPlace place) const {
-    static const std::string kNothing;
-    return columns_[place] == kMissing ? kNothing : row_.fields[columns_[place]];
-  }
-
-  std::string network() const {
-    constexpr std::size_t kLongest = 128;
-    const std::string& name = text(kModel);
-    const bool plain = std::ranges::all_of(
-        name, [](char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; });
-    if (name.empty() || name.size() > kLongest || !plain)
-      complain(kModel, fmt::format("'{}' is not the name of a network", name.substr(0, kLongest)),
-               "a name has letters, digits, '.', '_' and '-', 128 at most");
-    return name;
-  }
-
-  double number(TimmPlace place) const {
-    const std::string& field = text(place);
-    double value = 0;
-    const char* end = field.data() + field.size();
-    const auto [rest, problem] = std::from_chars(field.data(), end, value);
-    if (field.empty() || rest != end || problem != std::errc{} || !std::isfinite(value) || value <= 0 ||
-        value > kTimmColumns[place].most)
-      complain(place,
-               fmt::format("{}: expected a number over 0, {:g} at most, found '{}'", kTimmColumns[place].name,
-                           kTimmColumns[place].most, field),
-               "nothing was imported");
-    return value;
-  }
-
-  double whole(TimmPlace place) const {
-    const double value = number(place);
-    if (value != std::floor(value))
-      complain(place,
-               fmt::format("{}: expected a whole number, found '{}'", kTimmColumns[place].name, text(place)));
-    return value;
-  }
-
-  const CsvRow& row_;
-  const TimmColumns& columns_;
-  const std::string& file_;
-};
 
 // Two speeds of one network would count twice.
 class SeenRows {
  public:
-  void add(const ExternalRow& row, const TimmRow& where, int line) {
-    const auto [seen, is_new] = lines_.emplace(std::tuple(row.network, row.input_size), line);
+  void add(const ExternalRow& row, const ResultsRow& where) {
+    const auto [seen, is_new] = lines_.emplace(std::pair(row.network, row.input_size), where.line());
     if (!is_new)
       where.complain(kModel,
                      fmt::format("a second row of {} with inputs of {:g}; the first is line {}", row.network,
@@ -186,28 +80,25 @@ class SeenRows {
   }
 
  private:
-  std::map<std::tuple<std::string, double>, int> lines_;
+  std::map<std::pair<std::string, double>, int> lines_;
 };
 
 void read_rows(const std::string& file, ExternalTable& table) {
-  need_plain_lines(table.text, file);
-  const std::vector<CsvRow> rows = csv_rows(table.text, file);
-  if (rows.empty()) fail(file, 1, 1, "the table is empty", "is this a results table?");
-  const TimmColumns columns = columns_of(rows.front(), file);
+  const std::vector<CsvRow> rows = results_rows(table.text, file, kTimmLayout);
+  refuse_training(rows.front(), file);
+  const ResultsPlaces places = results_places(rows.front(), file, kTimmLayout);
   SeenRows seen;
   for (const CsvRow& row : std::span(rows).subspan(1)) {
-    if (row.fields.size() != rows.front().fields.size())
-      fail(file, row.line, 1,
-           fmt::format("expected {} fields, found {}", rows.front().fields.size(), row.fields.size()));
-    const TimmRow one(row, columns, file);
-    if (one.failed()) {
+    const ResultsRow one(row, places, file, kTimmLayout);
+    if (failed(one)) {
       ++table.failed;
       continue;
     }
-    table.rows.push_back(one.read());
-    seen.add(table.rows.back(), one, row.line);
+    table.rows.push_back(timm_row(one));
+    seen.add(table.rows.back(), one);
   }
-  if (table.rows.empty()) fail(file, 1, 1, "no row of the table has a speed", "nothing was imported");
+  if (table.rows.empty())
+    refuse_results(file, 1, 1, "no row of the table has a speed", "nothing was imported");
 }
 
 // "pt240": 2.4.0; "pt113": 1.13, as PyTorch 1 numbers its releases. "" for any other word.
