@@ -56,20 +56,21 @@ std::optional<AnchoredPrediction> predict_with_anchors(std::span<const SpeedReco
   std::vector<SpeedSeries> others;
   for (const SpeedSeries& other : all)
     if (has_workload(other, question.workload)) others.push_back(other);
-  const auto pair = nearest_series(with_question(*there, question), others, least + 1);
-  if (!pair) return std::nullopt;
+  const auto pairs = nearest_series(with_question(*there, question), others, least + 1);
+  if (pairs.empty()) return std::nullopt;
   std::size_t place = 0;
   std::vector<std::size_t> anchors;
-  for (std::size_t i = 0; i < pair->there.size(); ++i) {
-    if (pair->there[i].workload == question.workload)
+  for (std::size_t i = 0; i < pairs.front().there.size(); ++i) {
+    if (pairs.front().there[i].workload == question.workload)
       place = i;
     else
       anchors.push_back(i);
   }
-  const AnchoredModel model(*pair, anchors);
+  const SeriesPair& pair = best_pair(pairs, anchors);
+  const AnchoredModel model(pair, anchors);
   const AnchoredTime time = model.predict(place);
   const double margin = std::exp(kNineInTen * model.error());
-  const SpeedRecord& elsewhere = pair->known[place];
+  const SpeedRecord& elsewhere = pair.known[place];
   return AnchoredPrediction{time.seconds,   time.seconds / margin, time.seconds * margin, anchors.size(),
                             there->host,    there->image,          elsewhere.host,        elsewhere.image,
                             time.elsewhere, time.by_line};

@@ -12,9 +12,8 @@
 namespace kiln {
 namespace {
 
-constexpr double kRatioPenalty = 0.3;      // draws the few anchors' slopes to 0
-constexpr std::size_t kLeastForALine = 5;  // anchors
-constexpr double kFarAnchors = 1;          // squared distance at which an anchor counts half
+constexpr double kRatioPenalty = 0.3;  // draws the few anchors' slopes to 0
+constexpr double kFarAnchors = 1;      // squared distance at which an anchor counts half
 constexpr const char* kOfAStep[] = {"operations", "activations", "input_bytes"};
 
 double batch_of(const SpeedRecord& record) {
@@ -96,6 +95,10 @@ SeriesPair common_of(const SpeedSeries& known, const SpeedSeries& there) {
   return pair;
 }
 
+bool has_workloads_of(const SeriesPair& a, const SeriesPair& b) {
+  return std::ranges::equal(a.known, b.known, {}, &SpeedRecord::workload, &SpeedRecord::workload);
+}
+
 }  // namespace
 
 std::vector<SpeedSeries> speed_series(std::span<const SpeedRecord> records) {
@@ -110,18 +113,25 @@ std::vector<SpeedSeries> speed_series(std::span<const SpeedRecord> records) {
   return all;
 }
 
-std::optional<SeriesPair> nearest_series(const SpeedSeries& there, std::span<const SpeedSeries> others,
-                                         std::size_t least) {
-  std::optional<SeriesPair> best;
+std::vector<SeriesPair> nearest_series(const SpeedSeries& there, std::span<const SpeedSeries> others,
+                                       std::size_t least) {
+  std::vector<SeriesPair> best;
   std::pair<int, std::size_t> most{-1, 0};
   for (const SpeedSeries& other : others) {
     SeriesPair pair = common_of(other, there);
     const std::pair<int, std::size_t> shares{shared_words(there, other), pair.there.size()};
-    if (pair.there.empty() || pair.there.size() < least || shares <= most) continue;
+    if (pair.there.empty() || pair.there.size() < least || shares < most) continue;
+    if (shares > most) best.clear();
     most = shares;
-    best = std::move(pair);
+    if (best.empty() || has_workloads_of(pair, best.front())) best.push_back(std::move(pair));
   }
   return best;
+}
+
+const SeriesPair& best_pair(const std::vector<SeriesPair>& pairs, const std::vector<std::size_t>& anchors) {
+  if (pairs.size() == 1) return pairs.front();
+  return *std::ranges::min_element(
+      pairs, {}, [&](const SeriesPair& pair) { return AnchoredModel(pair, anchors).error(); });
 }
 
 // Each next one is that which brings all workloads nearest to an anchor.
@@ -166,7 +176,7 @@ AnchoredModel::AnchoredModel(const SeriesPair& pair, std::vector<std::size_t> an
   line_ = fit(places);
   if (anchors_.size() < 2) return;
   error_ = error_without_each(false);
-  if (anchors_.size() < kLeastForALine) return;
+  if (anchors_.size() < kFewestAnchors) return;
   const double by_line = error_without_each(true);
   is_linear_ = by_line < error_;
   error_ = std::min(error_, by_line);

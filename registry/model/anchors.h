@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +10,9 @@
 #include "registry/model/speed_record.h"
 
 namespace kiln {
+
+// A prediction needs as many anchors: with fewer, one strange anchor decides.
+inline constexpr std::size_t kFewestAnchors = 5;
 
 // The records of one image on one host, by workload, each workload once. Never empty.
 struct SpeedSeries {
@@ -27,11 +29,15 @@ struct SeriesPair {
   std::vector<SpeedRecord> there;  // where only the anchors count as measured
 };
 
-// `there` with the one of `others` that shares at least `least` workloads with it and of these the most words
-// (device, compilers, precision, …); then the most workloads, then the first. nullopt if no series shares
-// enough.
-std::optional<SeriesPair> nearest_series(const SpeedSeries& there, std::span<const SpeedSeries> others,
-                                         std::size_t least);
+// `there` with each of `others` that shares at least `least` workloads with it and of these the most words
+// (device, compilers, precision, …), then the most workloads. All pairs are of the workloads of the first.
+// Empty if no series shares enough.
+std::vector<SeriesPair> nearest_series(const SpeedSeries& there, std::span<const SpeedSeries> others,
+                                       std::size_t least);
+
+// The pair whose anchors predict each other best; the first of equals. `anchors` are places in all pairs.
+// REQUIRES: neither is empty.
+const SeriesPair& best_pair(const std::vector<SeriesPair>& pairs, const std::vector<std::size_t>& anchors);
 
 // Workloads that are near to all others in their amounts and their time of a sample: the places of `count` of
 // them, or of all, in the order in which they say the most.

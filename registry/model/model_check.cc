@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "factory/base/enum_names.h"
 #include "factory/base/error.h"
@@ -149,8 +150,11 @@ void predict_left_out(const std::vector<SpeedRecord>& kept, const std::vector<co
   }
 }
 
-void predict_from_anchors(const SeriesPair& pair, std::size_t count, CheckErrors& errors, ModelCheck& check) {
-  const std::vector<std::size_t> anchors = choose_anchors(pair.known, count);
+void predict_from_anchors(const std::vector<SeriesPair>& pairs, std::size_t count, CheckErrors& errors,
+                          ModelCheck& check) {
+  // The anchors are measured first; which series predicts best is known only with them.
+  const std::vector<std::size_t> anchors = choose_anchors(pairs.front().known, count);
+  const SeriesPair& pair = best_pair(pairs, anchors);
   const AnchoredModel model(pair, anchors);
   for (std::size_t i = 0; i < pair.there.size(); ++i) {
     if (std::find(anchors.begin(), anchors.end(), i) != anchors.end()) continue;
@@ -167,10 +171,11 @@ void predict_from_anchors(const SeriesPair& pair, std::size_t count, CheckErrors
 void finish(const CheckErrors& errors, ModelCheck& check) {
   check.predicted = errors.model.size();
   if (check.predicted == 0) {
-    check.skipped = check.anchors > 0 ? fmt::format("no two {}s share {} workloads",
-                                                    kLeftOutNames.of(check.left_out), 2 * check.anchors)
-                                      : fmt::format("without a {}, what is left has no data for it",
-                                                    kLeftOutNames.of(check.left_out));
+    check.skipped =
+        check.anchors > 0
+            ? fmt::format("no two {}s share {} workloads", kLeftOutNames.of(check.left_out),
+                          2 * std::min(check.anchors, kFewestAnchors))
+            : fmt::format("without a {}, what is left has no data for it", kLeftOutNames.of(check.left_out));
     return;
   }
   check.model = median_of(errors.model);
@@ -213,18 +218,24 @@ ModelCheck check_with_anchors(std::span<const SpeedRecord> records, LeftOut left
   if (!count_groups(records, check)) return check;
   const std::vector<SpeedSeries> all = speed_series(records);
   CheckErrors errors;
+  std::set<std::size_t> used;  // numbers of anchors
   for (const SpeedSeries& there : all) {
     std::vector<SpeedSeries> others;
     for (const SpeedSeries& other : all)
       if (group_of(other.records.front(), left_out) != group_of(there.records.front(), left_out))
         others.push_back(other);
-    const auto pair = nearest_series(there, others, 2 * anchors);
-    if (pair)
-      predict_from_anchors(*pair, anchors, errors, check);
-    else
+    auto pairs = nearest_series(there, others, 2 * anchors);
+    if (pairs.empty()) pairs = nearest_series(there, others, 2 * std::min(anchors, kFewestAnchors));
+    if (pairs.empty()) {
       check.no_data += there.records.size();
+      continue;
+    }
+    const std::size_t count = std::min(anchors, pairs.front().there.size() / 2);
+    used.insert(count);
+    predict_from_anchors(pairs, count, errors, check);
   }
   finish(errors, check);
+  if (!used.empty()) std::tie(check.fewest_anchors, check.anchors) = std::pair(*used.begin(), *used.rbegin());
   return check;
 }
 
@@ -239,7 +250,10 @@ CheckedModel checked_model(const std::vector<SpeedRecord>& records) {
 namespace {
 
 std::string anchored_text(const ModelCheck& check, std::string_view what) {
-  const std::string title = fmt::format("{} left out, {} anchors measured", what, check.anchors);
+  const std::string fewest = check.skipped.empty() && check.fewest_anchors < check.anchors
+                                 ? fmt::format("{} to ", check.fewest_anchors)
+                                 : "";
+  const std::string title = fmt::format("{} left out, {}{} anchors measured", what, fewest, check.anchors);
   if (!check.skipped.empty()) return fmt::format("{}: not checked, {}", title, check.skipped);
   return fmt::format(
       "{}: median error {:.1f} % of {} predictions, {} without data; the linear ratio alone {:.1f} %, the "
@@ -269,6 +283,8 @@ std::string text_of(const ModelCheck& check) {
 Json to_json(const ModelCheck& check) {
   Json json{{"left_out", kLeftOutNames.of(check.left_out)}, {"groups", check.groups}};
   if (check.anchors > 0) json["anchors"] = check.anchors;
+  if (check.fewest_anchors < check.anchors && check.skipped.empty())
+    json["fewest_anchors"] = check.fewest_anchors;
   if (!check.skipped.empty()) {
     json["skipped"] = check.skipped;
     return json;

@@ -17,8 +17,9 @@ enum class LeftOut { image, workload, host };
 // Errors are medians, as parts of the measured time: 0.1 is a tenth too much or too little.
 struct ModelCheck {
   LeftOut left_out = LeftOut::image;
-  std::string skipped;      // why nothing was checked; nothing else is set then
-  std::size_t anchors = 0;  // of each group that were measured all the same; see check_with_anchors()
+  std::string skipped;  // why nothing was checked; nothing else is set then
+  // Of each series that were measured all the same: the most and the fewest; see check_with_anchors().
+  std::size_t anchors = 0, fewest_anchors = 0;
   std::size_t groups = 0, predicted = 0, no_data = 0;
   double model = 0;    // trend and neighbours
   double linear = 0;   // the trend alone
@@ -38,8 +39,9 @@ ModelCheck check_model(std::span<const SpeedRecord> records, LeftOut left_out);
 // Predicts images or hosts, each from `anchors` workloads that were measured there and from another series
 // (anchors.h) that is not left out: the one that shares the most with it. `linear` is the anchors' ratio
 // without their neighbours, `nearest` the time of the same workload in the other series, `median` that time
-// multiplied by the median ratio of the anchors. Series with fewer than 2 * anchors workloads in common with
-// every other are without data.
+// multiplied by the median ratio of the anchors. At least as many workloads are predicted as are anchors: of
+// a series that shares fewer than 2 * anchors workloads with every other, half of the shared ones are
+// anchors. Series that share fewer than 2 * kFewestAnchors with every other are without data.
 ModelCheck check_with_anchors(std::span<const SpeedRecord> records, LeftOut left_out, std::size_t anchors);
 
 // The model with its intervals.

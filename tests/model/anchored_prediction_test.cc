@@ -75,6 +75,19 @@ TEST_F(AnchoredPredictionTest, AnotherImageOfTheHostCountsBeforeAnotherHost) {
 }
 
 // Runs have no word for their host, and hosts of one microarchitecture have the same words.
+// Two other hosts have the same words; the anchors say which of them is like the new one.
+TEST_F(AnchoredPredictionTest, OfEqualHostsThatWhichTheAnchorsAreLike) {
+  add("first", "2.4", 0, 20, 1);
+  for (SpeedRecord& record : records)
+    if (record.workload.back() % 2 == 0) record.seconds *= 2;
+  add("like", "2.4", 0, 20, 2);
+  add("new", "2.4", 0, 8, 3);
+  const auto found = predict_with_anchors(records, question(15, "new"), kLeast);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->other_host, "like");
+  EXPECT_NEAR(found->seconds, 0.48, 1e-9);
+}
+
 TEST_F(AnchoredPredictionTest, AHostOfRunsIsKnownByItsName) {
   add("old", "2.4", 0, 20, 1);
   add("new", "2.4", 0, 8, 3);

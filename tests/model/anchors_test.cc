@@ -99,12 +99,54 @@ TEST(Anchors, ASeriesIsOneImageOnOneHost) {
   EXPECT_EQ(series[2].host, "b");
   // a with 2.4 shares the host with one and the version with the other; the first of both stays.
   const std::vector<SpeedSeries> others = {series[1], series[2]};
-  const auto pair = nearest_series(series[0], others, 10);
-  ASSERT_TRUE(pair);
-  EXPECT_EQ(pair->known.front().host, "a");
-  EXPECT_EQ(pair->known.size(), pair->there.size());
-  EXPECT_FALSE(nearest_series(series[0], others, kNetworks + 1));
-  EXPECT_FALSE(nearest_series(series[0], {}, 1));
+  const auto pairs = nearest_series(series[0], others, 10);
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_EQ(pairs.front().known.front().host, "a");
+  EXPECT_EQ(pairs.front().known.size(), pairs.front().there.size());
+  EXPECT_TRUE(nearest_series(series[0], others, kNetworks + 1).empty());
+  EXPECT_TRUE(nearest_series(series[0], {}, 1).empty());
+}
+
+// Hosts of one precision and version share as many words with a new host: its anchors show which is like it.
+TEST(Anchors, OfEqualSeriesThatWhoseRatioIsTheSameEverywhere) {
+  std::vector<SpeedRecord> records;
+  for (const auto& [host, bend] : {std::pair("first", 0.4), std::pair("like", 0.1), std::pair("new", 0.1)})
+    records = joined(std::move(records), made_up_series(host, "2.4", 2, bend));
+  const auto series = speed_series(records);
+  const auto pairs = nearest_series(series[2], std::span(series).first(2), 10);
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_EQ(pairs.front().known.front().host, "first");
+  const auto anchors = choose_anchors(pairs.front().known, 10);
+  EXPECT_EQ(best_pair(pairs, anchors).known.front().host, "like");
+  const std::vector<SeriesPair> one = {pairs.front()};
+  EXPECT_EQ(&best_pair(one, anchors), &one.front());
+  const ModelCheck check = check_with_anchors(records, LeftOut::host, 10);
+  EXPECT_EQ(check.groups, 3U);
+  EXPECT_LT(check.model, 0.03);
+}
+
+// Anchors are places in all pairs, so all pairs have the same workloads.
+TEST(Anchors, SeriesWithOtherWorkloadsAreNoEquals) {
+  std::vector<SpeedRecord> other = made_up_series("other", "2.4", 1, 0),
+                           there = made_up_series("there", "2.4", 1, 0),
+                           first = made_up_series("first", "2.4", 1, 0);
+  first.resize(40);
+  other.erase(other.begin(), other.begin() + 20);
+  const auto series = speed_series(joined(joined(first, other), there));
+  ASSERT_EQ(series.size(), 3U);
+  const auto pairs = nearest_series(series[2], std::span(series).first(2), 10);
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_EQ(pairs.front().known.front().host, "first");
+}
+
+// Published tables without operations: only the time of each network elsewhere is known.
+TEST(Anchors, NeedNoAmounts) {
+  SeriesPair pair = pair_of(3, 0.4);
+  for (auto* records : {&pair.known, &pair.there})
+    for (SpeedRecord& record : *records) record.amounts.clear();
+  const AnchoredModel model(pair, choose_anchors(pair.known, 10));
+  EXPECT_TRUE(model.predict(0).by_line) << "of the time";
+  EXPECT_LT(worst_error(pair, model), 0.3);
 }
 
 TEST(ModelCheck, AnchorsPredictAHostThatIsLeftOut) {
@@ -121,9 +163,30 @@ TEST(ModelCheck, AnchorsPredictAHostThatIsLeftOut) {
 TEST(ModelCheck, AnchorsNeedWorkloadsInCommon) {
   EXPECT_EQ(text_of(check_with_anchors(made_up_series("here", "2.4", 1, 0), LeftOut::host, 10)),
             "host left out, 10 anchors measured: not checked, all records are of one host");
-  const auto records = joined(made_up_series("here", "2.4", 1, 0), made_up_series("there", "2.4", 3, 0));
+  std::vector<SpeedRecord> few = made_up_series("there", "2.4", 3, 0);
+  few.resize(9);
+  const auto records = joined(made_up_series("here", "2.4", 1, 0), few);
   EXPECT_EQ(text_of(check_with_anchors(records, LeftOut::host, 31)),
-            "host left out, 31 anchors measured: not checked, no two hosts share 62 workloads");
+            "host left out, 31 anchors measured: not checked, no two hosts share 10 workloads");
+}
+
+// As many networks are predicted as are anchors, or more.
+TEST(ModelCheck, OfFewWorkloadsHalfAreAnchors) {
+  std::vector<SpeedRecord> few = made_up_series("there", "2.4", 3, 0);
+  few.resize(15);
+  auto records = joined(made_up_series("here", "2.4", 1, 0), few);
+  const ModelCheck check = check_with_anchors(records, LeftOut::host, 10);
+  EXPECT_EQ(check.anchors, 7U);
+  EXPECT_EQ(check.predicted, 2 * 8U);
+  EXPECT_EQ(text_of(check).substr(0, 35), "host left out, 7 anchors measured: ");
+  EXPECT_FALSE(to_json(check).contains("fewest_anchors"));
+  // Of a series that shares enough with another one, nothing changes.
+  records = joined(records, made_up_series("third", "2.4", 2, 0.1));
+  const ModelCheck both = check_with_anchors(records, LeftOut::host, 10);
+  EXPECT_EQ(both.predicted, 50 + 50 + 8U);
+  EXPECT_EQ(text_of(both).substr(0, 41), "host left out, 7 to 10 anchors measured: ");
+  EXPECT_EQ(to_json(both)["anchors"], 10);
+  EXPECT_EQ(to_json(both)["fewest_anchors"], 7);
 }
 
 }  // namespace
