@@ -122,6 +122,15 @@ std::string runs_to_csv(const std::vector<BenchRun>& runs) {
   return csv;
 }
 
+// How to import the results of another project, which its columns show; "" for any other file.
+static std::string hint_of_results(const CsvRow& header) {
+  if (std::ranges::count(header.fields, "infer_samples_per_sec") > 0)
+    return "say --as timm to import a results table of timm";
+  if (std::ranges::count(header.fields, "Throughput-FP32") > 0)
+    return "say --as openvino to import the results table of OpenVINO";
+  return "";
+}
+
 std::vector<BenchRun> runs_from_csv(std::string_view text, const std::string& file, std::int64_t now) {
   const std::vector<CsvRow> rows = csv_rows(text, file);
   if (rows.empty()) throw Error(ExitCode::input, {file, 1, 1, ""}, "the file has no header line");
@@ -131,9 +140,9 @@ std::vector<BenchRun> runs_from_csv(std::string_view text, const std::string& fi
     if (header.back() != nullptr) continue;
     std::vector<std::string> names;
     for (const CsvField& field : csv_fields()) names.push_back(field.name);
-    const bool timm = std::ranges::count(rows.front().fields, "infer_samples_per_sec") > 0;
+    const std::string table = hint_of_results(rows.front());
     throw Error(ExitCode::input, {file, 1, 1, ""}, "there is no column '" + name + "'",
-                timm ? "say --as timm to import a results table of timm" : did_you_mean(name, names));
+                table.empty() ? did_you_mean(name, names) : table);
   }
   std::vector<BenchRun> runs;
   for (std::size_t i = 1; i < rows.size(); ++i) runs.push_back(run_of(rows[i], header, file, now));

@@ -142,7 +142,7 @@ ExternalTable timm_table(std::string_view text, const std::string& file,
   ExternalTable table;
   table.facts = facts_of_name(last_part(file));
   for (const auto& [name, value] : said) set_fact(table.facts, name, value);
-  need_facts(table.facts, file);
+  need_facts(table.facts, file, {"compiler"});
   table.text = text;
   read_rows(file, table);
   return table;

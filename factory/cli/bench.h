@@ -12,6 +12,7 @@
 #include "factory/app/bench_rows.h"
 #include "factory/app/bench_turns.h"
 #include "factory/bench/exchange.h"
+#include "factory/bench/external_table.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/temporary_folder.h"
@@ -94,9 +95,10 @@ void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& par
 void add_bench_records(CLI::App& bench, Invocation& invocation);
 void add_bench_tables(CLI::App& bench, Invocation& invocation);
 
-// Keeps a results table of timm (bench/external_table.h) for the performance model; `facts`: "host=ours", …
-// Throws as timm_table(), and Error(usage) for one without a value.
-void import_table(const std::string& file, const std::vector<std::string>& facts, Invocation& invocation);
+// Keeps the results of another project (bench/external_table.h) for the performance model; `facts`:
+// "host=ours", … Throws as the project's reader, and Error(usage) for a fact without a value.
+void import_tables(const std::string& file, TableProject project, const std::vector<std::string>& facts,
+                   Invocation& invocation);
 
 // Of these files of `kiln bench --export`, each run once; without any, of the state folder.
 std::vector<BenchRun> read_runs_of(const std::vector<std::string>& files, Invocation& invocation);

@@ -37,8 +37,6 @@ struct ImportRunsOptions {
   std::vector<std::string> facts;
 };
 
-constexpr const char* kTimm = "timm";
-
 KeptRuns kept_runs(const StatePaths& state, Invocation& invocation) { return {state, invocation.files}; }
 
 std::vector<BenchRun> runs_of_file(const std::string& file, const std::string& as, Invocation& invocation) {
@@ -180,9 +178,11 @@ std::size_t put_sessions(const std::vector<BenchRun>& kept, const std::vector<Be
 }
 
 void run_import(const ImportRunsOptions& options, Invocation& invocation) {
-  if (options.as == kTimm) return import_table(options.file, options.facts, invocation);
+  if (const auto project = kTableProjects.find(options.as))
+    return import_tables(options.file, *project, options.facts, invocation);
   if (!options.facts.empty())
-    throw Error(ExitCode::usage, "--set describes a table of results", "say --as timm as well");
+    throw Error(ExitCode::usage, "--set describes a table of results",
+                "say --as timm or --as openvino as well");
   const std::vector<BenchRun> runs = runs_of_file(options.file, options.as, invocation);
   const StatePaths state = invocation.state();
   const WriterLock lock = lock_state(invocation, "kiln bench import of " + options.file);
@@ -307,23 +307,24 @@ void add_bench_import(CLI::App& bench, Invocation& invocation) {
   auto options = std::make_shared<ImportRunsOptions>();
   CLI::App* command =
       add_below(bench, "import",
-                "Import runs that were measured elsewhere, or by ReFrame, or results that timm published",
+                "Import runs that were measured elsewhere, or by ReFrame, or results of timm or OpenVINO",
                 "kiln bench import there.json\n"
-                "kiln bench import benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv --as timm");
+                "kiln bench import benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv --as timm\n"
+                "kiln bench import OV-benchmark-data.csv --as openvino");
   add_value(*command, "file", options->file, "FILE",
-            "a file that --export wrote, a run report of ReFrame, or a results table of timm")
+            "a file that --export wrote, a run report of ReFrame, or a results table of timm or OpenVINO")
       ->required();
   std::vector<std::string> formats;
   for (const std::string_view name : kRunFormats.all()) formats.emplace_back(name);
-  formats.emplace_back(kTimm);
+  for (const std::string& name : kTableProjects.all()) formats.push_back(name);
   add_choice(*command, "--as", options->as, formats,
-             "format of that file: json, csv, reframe, or timm, which only kiln model uses (default: by its "
-             "suffix)")
+             "format of that file: json, csv, reframe, or timm or openvino, which only kiln model uses "
+             "(default: by its suffix)")
       ->type_name("FORMAT");
   add_list(
       *command, "--set", options->facts, "NAME=VALUE",
       "with --as timm: host, device, version, compiler, layout, precision, source or licence, in place of "
-      "what the file's name says; may be repeated");
+      "what the file's name says; with --as openvino: source or licence; may be repeated");
   add_wait_option(*command, invocation.options);
   command->callback([options, command, &invocation] {
     refuse_parent_options(*command);

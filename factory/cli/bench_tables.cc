@@ -1,10 +1,12 @@
-// Results that other projects publish, for the performance model: `kiln bench import --as timm`, and
-// `kiln bench tables`.
+// Results that other projects publish, for the performance model: `kiln bench import --as timm` or
+// `--as openvino`, and `kiln bench tables`.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "factory/base/text.h"
+#include "factory/bench/openvino_table.h"
 #include "factory/bench/timm_table.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/options.h"
@@ -62,19 +64,43 @@ void remove_table(const std::string& series, Invocation& invocation) {
   say("removed the table of {}\n", series);
 }
 
+// "1435 results of i9_10940x, pytorch 2.4.0, …"; "585 results of 19 hosts in 39 series, openvino 2022.3, …".
+void say_imported(const std::vector<ExternalTable>& tables) {
+  const TableFacts& facts = tables.front().facts;
+  std::size_t rows = 0, failed = 0;
+  std::set<std::string> hosts, versions;
+  for (const ExternalTable& table : tables) {
+    rows += table.rows.size();
+    failed += table.failed;
+    hosts.insert(table.facts.host);
+    versions.insert(table.facts.framework + " " + table.facts.version);
+  }
+  const std::string of = tables.size() == 1
+                             ? facts.series()
+                             : fmt::format("{} in {} series, {}", counted(hosts.size(), "host"),
+                                           tables.size(), fmt::join(versions, " and "));
+  say("{} of {}, {} ({}); {} without a speed\n", counted(rows, "result"), of, facts.source, facts.licence,
+      failed);
+}
+
 }  // namespace
 
-void import_table(const std::string& file, const std::vector<std::string>& facts, Invocation& invocation) {
-  constexpr std::uint64_t kMost = 64u << 20;  // timm_table() refuses less, with a better word
+void import_tables(const std::string& file, TableProject project, const std::vector<std::string>& facts,
+                   Invocation& invocation) {
+  constexpr std::uint64_t kMost = 64u << 20;  // results_rows() refuses less, with a better word
   invocation.need_file(file);
-  const ExternalTable table =
-      timm_table(invocation.files.read(file, kMost).value_or(""), file, facts_of(facts));
+  const std::string text = invocation.files.read(file, kMost).value_or("");
+  const OpenvinoTables found = project == TableProject::openvino
+                                   ? openvino_tables(text, file, facts_of(facts))
+                                   : OpenvinoTables{{timm_table(text, file, facts_of(facts))}, 0};
   const StatePaths state = invocation.state();
   const WriterLock lock = lock_state(invocation, "kiln bench import of " + file);
-  if (KeptTables(state, invocation.files).put(table))
-    invocation.note(fmt::format("note: replaces the earlier table of {}", table.facts.series()));
-  say("{} of {}, {} ({}); {} without a speed\n", counted(table.rows.size(), "result"), table.facts.series(),
-      table.facts.source, table.facts.licence, table.failed);
+  const std::vector<std::string> replaced = KeptTables(state, invocation.files).put(found.tables);
+  if (replaced.size() == 1) invocation.note("note: replaces the earlier table of " + replaced.front());
+  if (replaced.size() > 1) invocation.note(fmt::format("note: replaces {} earlier tables", replaced.size()));
+  say_imported(found.tables);
+  if (found.left_out > 0)
+    say("left out: {} of a GPU, or of a CPU and a GPU together\n", counted(found.left_out, "result"));
   say("not measured here: only `kiln model --tables` uses them\n");
 }
 

@@ -32,25 +32,43 @@ struct ModelRequest {
   bool json = false;
 };
 
-constexpr std::size_t kAnchors = 10, kLeastAnchors = 5;
+constexpr std::size_t kAnchors = 10;
 
 ModelRecords records_of_tables(Invocation& invocation) {
   const StatePaths state = invocation.state();
   const std::vector<ExternalTable> tables = KeptTables(state, invocation.files).all();
   if (tables.empty())
     throw Error(ExitCode::no_match, "no table of results was imported",
-                "`kiln bench import FILE --as timm` imports one");
+                "`kiln bench import FILE --as timm` or --as openvino imports one");
   return external_records(tables);
 }
 
-std::vector<SpeedRecord> records_for(const ModelRequest& request, Invocation& invocation) {
+ModelRecords records_for(const ModelRequest& request, Invocation& invocation) {
   if (request.tables && !request.files.empty())
     throw Error(ExitCode::usage, "--tables and --runs do not go together",
                 "results of other projects are not runs of kiln");
   ModelRecords found =
       request.tables ? records_of_tables(invocation) : speed_records(read_runs_of(request.files, invocation));
   for (const std::string& line : found.left_out) invocation.note("note: left out: " + line);
+  for (const std::string& line : found.only_anchors) invocation.note("note: only anchors predict " + line);
+  return found;
+}
+
+constexpr const char* kNoAmounts = "no imported table has the operations of its networks";
+
+// Throws Error(input) where there are only records without amounts.
+std::vector<SpeedRecord> records_to_fit(const ModelRequest& request, Invocation& invocation) {
+  ModelRecords found = records_for(request, invocation);
+  if (found.records.empty() && !found.anchored.empty())
+    throw Error(ExitCode::input, fmt::format("{}: there is no model to fit", kNoAmounts),
+                "`kiln model check --tables` checks what anchors predict");
   return std::move(found.records);
+}
+
+std::vector<SpeedRecord> all_of(const ModelRecords& found) {
+  std::vector<SpeedRecord> all = found.records;
+  all.insert(all.end(), found.anchored.begin(), found.anchored.end());
+  return all;
 }
 
 Json fit_json(const SpeedModel& model) {
@@ -69,7 +87,7 @@ Json fit_json(const SpeedModel& model) {
 }
 
 void fit_model(const ModelRequest& request, Invocation& invocation) {
-  const SpeedModel model(records_for(request, invocation));
+  const SpeedModel model(records_to_fit(request, invocation));
   if (request.json) return print_json(fit_json(model));
   say("{} records, {} coefficients\n", model.records().size(), model.fit().coefficients.size());
   std::string last;
@@ -83,7 +101,7 @@ void fit_model(const ModelRequest& request, Invocation& invocation) {
 }
 
 void show_model(const ModelRequest& request, Invocation& invocation) {
-  const SpeedModel model(records_for(request, invocation));
+  const SpeedModel model(records_to_fit(request, invocation));
   if (request.json) return print_json(fit_json(model));
   say("{} records; a step takes {:.4g} ms on average\n", model.records().size(),
       1000 * std::exp(model.fit().mean));
@@ -91,11 +109,14 @@ void show_model(const ModelRequest& request, Invocation& invocation) {
 }
 
 void check_records(const ModelRequest& request, Invocation& invocation) {
-  const std::vector<SpeedRecord> records = records_for(request, invocation);
-  std::vector<ModelCheck> checks = checked_model(records).checks;
-  if (request.tables)
+  const ModelRecords found = records_for(request, invocation);
+  std::vector<ModelCheck> checks;
+  if (!found.records.empty() || found.anchored.empty()) checks = checked_model(found.records).checks;
+  if (request.tables) {
+    const std::vector<SpeedRecord> all = all_of(found);
     for (const LeftOut left_out : {LeftOut::image, LeftOut::host})
-      checks.push_back(check_with_anchors(records, left_out, kAnchors));
+      checks.push_back(check_with_anchors(all, left_out, kAnchors));
+  }
   if (request.json) {
     Json json = Json::array();
     for (const ModelCheck& check : checks) json.push_back(to_json(check));
@@ -109,7 +130,7 @@ void publish_model(const ModelRequest& request, Invocation& invocation) {
   if (request.tables)
     throw Error(ExitCode::usage, "a model of imported tables is not published",
                 "`kiln select` uses measurements of kiln's images only");
-  const std::vector<SpeedRecord> records = records_for(request, invocation);
+  const std::vector<SpeedRecord> records = records_for(request, invocation).records;
   const WriterLock lock = lock_state(invocation, "kiln model publish");
   Index index = invocation.index(Index::Mode::write);
   Json model;
@@ -167,7 +188,7 @@ void say_anchored(const AnchoredPrediction& found, const ModelCheck& check, bool
 
 bool predict_by_anchors(const ModelRequest& request, const std::vector<SpeedRecord>& records,
                         const SpeedRecord& question) {
-  const auto found = predict_with_anchors(records, question, kLeastAnchors);
+  const auto found = predict_with_anchors(records, question, kFewestAnchors);
   if (!found) return false;
   const LeftOut what = found->other_host != found->host ? LeftOut::host : LeftOut::image;
   say_anchored(*found, check_with_anchors(records, what, std::min(found->anchors, kAnchors)), request.json);
@@ -175,10 +196,16 @@ bool predict_by_anchors(const ModelRequest& request, const std::vector<SpeedReco
 }
 
 void predict_step(const ModelRequest& request, Invocation& invocation) {
-  const auto records = records_for(request, invocation);
-  const SpeedRecord question = question_of(request, records, invocation);
-  if (predict_by_anchors(request, records, question)) return;
-  const CheckedModel checked = checked_model(records);
+  const ModelRecords found = records_for(request, invocation);
+  const std::vector<SpeedRecord> all = all_of(found);
+  const SpeedRecord question = question_of(request, all, invocation);
+  if (predict_by_anchors(request, all, question)) return;
+  if (found.records.empty() && !found.anchored.empty())
+    throw Error(ExitCode::no_match,
+                fmt::format("no data: {}, and no anchors answer the question", kNoAmounts),
+                "name one series that has five other results and not this one: --set host=NAME --set "
+                "precision=fp32");
+  const CheckedModel checked = checked_model(found.records);
   const SpeedPrediction prediction = checked.model.predict(question);
   const ModelCheck& check = checked.checks.front();
   if (request.json) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "factory/base/digest.h"
 #include "factory/base/error.h"
@@ -33,13 +35,53 @@ ExternalTable table_of(const std::string& text, const std::string& file) {
   return external_table_from_json(JsonDocument::parse(content, file, kLimits).root());
 }
 
+// The files as they were before they were written.
+class EarlierFiles {
+ public:
+  explicit EarlierFiles(FileSystem& files) : files_(files) {}
+
+  // True: there is such a file.
+  bool remember(const fs::path& file) {
+    earlier_.emplace_back(file, files_.read(file));
+    return earlier_.back().second.has_value();
+  }
+
+  // A full disk may refuse an earlier table as well: that file then has the new one, whole.
+  void restore() {
+    for (const auto& [file, text] : earlier_) {
+      try {
+        if (text)
+          files_.write(file, *text);
+        else
+          files_.remove_all(file);
+      } catch (const Error&) {
+        continue;
+      }
+    }
+  }
+
+ private:
+  FileSystem& files_;
+  std::vector<std::pair<fs::path, std::optional<std::string>>> earlier_;
+};
+
 }  // namespace
 
-bool KeptTables::put(const ExternalTable& table) {
-  const fs::path file = file_of(state_, table.facts.series());
-  const bool replaces = files_.exists(file);
-  files_.write(file, with_sum(to_json(table)));
-  return replaces;
+std::vector<std::string> KeptTables::put(std::span<const ExternalTable> tables) {
+  std::vector<std::string> replaced;
+  EarlierFiles earlier(files_);
+  try {
+    for (const ExternalTable& table : tables) {
+      const std::string series = table.facts.series();
+      const fs::path file = file_of(state_, series);
+      if (earlier.remember(file)) replaced.push_back(series);
+      files_.write(file, with_sum(to_json(table)));
+    }
+  } catch (const Error&) {
+    earlier.restore();
+    throw;
+  }
+  return replaced;
 }
 
 bool KeptTables::remove(const std::string& series) {

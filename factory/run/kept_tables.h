@@ -1,6 +1,7 @@
 // Tables of results of other projects, as the state folder keeps them for the performance model.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,11 @@ class KeptTables {
   // REQUIRES: both outlive this.
   KeptTables(const StatePaths& state, FileSystem& files) : state_(state), files_(files) {}
 
-  // Writes the whole table or nothing.
-  // True: it replaces an earlier table of its series.
-  bool put(const ExternalTable& table);
+  // Writes all tables, or none where one cannot be written: those before it are then as they were. Returns
+  // the series that it replaced. Throws Error(store).
+  std::vector<std::string> put(std::span<const ExternalTable> tables);
+  // One table. True: it replaces an earlier one of its series.
+  bool put(const ExternalTable& table) { return !put({&table, 1}).empty(); }
   // False if there is no table of this series (TableFacts::series()).
   bool remove(const std::string& series);
   // By their series. Throws Error(store) with the file that kiln did not write, or that was changed.

@@ -36,6 +36,54 @@ TEST(KeptTables, ANewerTableReplacesTheOneOfItsSeries) {
   EXPECT_EQ(world.tables.all().size(), 1U);
 }
 
+TEST(KeptTables, SeveralTablesAreKeptTogether) {
+  World world;
+  world.tables.put(table_with("b", "100"));
+  const std::vector<ExternalTable> tables = {table_with("a", "100"), table_with("b", "101")};
+  EXPECT_EQ(world.tables.put(tables), std::vector<std::string>{tables[1].facts.series()});
+  EXPECT_EQ(world.tables.all().size(), 2U);
+  EXPECT_TRUE(world.tables.put(std::span<const ExternalTable>()).empty());
+}
+
+// A disk that is full after some writes.
+class FullDisk final : public FileSystem {
+ public:
+  void write(const fs::path& path, std::string_view bytes) override {
+    if (writes_left-- == 0) throw Error(ExitCode::store, path.string() + ": no space left on device");
+    memory.write(path, bytes);
+  }
+  bool exists(const fs::path& path) const override { return memory.exists(path); }
+  bool is_directory(const fs::path& path) const override { return memory.is_directory(path); }
+  std::vector<std::string> list(const fs::path& folder) const override { return memory.list(folder); }
+  void make_directories(const fs::path& path) override { memory.make_directories(path); }
+  void remove_all(const fs::path& path) override { memory.remove_all(path); }
+  void rename(const fs::path& from, const fs::path& to) override { memory.rename(from, to); }
+
+  FakeFileSystem memory;
+  int writes_left = 0;
+
+ private:
+  std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const override {
+    return memory.read(path, most);
+  }
+};
+
+TEST(KeptTables, AllTablesAreWrittenOrNone) {
+  FullDisk disk;
+  const StatePaths state{"state"};
+  KeptTables tables(state, disk);
+  disk.writes_left = 1;
+  tables.put(table_with("b", "100"));
+  const auto before = disk.memory.files;
+  const std::vector<ExternalTable> some = {table_with("b", "101"), table_with("a", "100"),
+                                           table_with("c", "100")};
+  for (int writes = 0; writes < 3; ++writes) {
+    disk.writes_left = writes;
+    EXPECT_THROW(tables.put(some), Error);
+    EXPECT_EQ(disk.memory.files, before) << writes;
+  }
+}
+
 TEST(KeptTables, AChangedTableIsRefused) {
   World world;
   world.tables.put(table_with("a", "100"));
