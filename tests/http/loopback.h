@@ -18,8 +18,11 @@ namespace kiln::testing {
 // Waits for what another thread does; the bound is for what never comes, and no test passes by it.
 template <typename Condition>
 bool soon(const Condition& holds) {
-  for (int i = 0; i < 6000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return holds();
+  for (int i = 0; i < 6000; ++i) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
 }
 
 class LoopbackClient {
