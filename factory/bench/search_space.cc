@@ -132,6 +132,8 @@ void add_allocator(SearchSpace& space, const std::map<std::string, std::string>&
     add_list(space, "MALLOC_ARENA_MAX", {"1", "2"});
     add_list(space, "MALLOC_MMAP_THRESHOLD_", {"1073741824"});
     add_list(space, "MALLOC_TRIM_THRESHOLD_", {"17179869184"});
+    // Since glibc 2.35: malloc() asks for transparent huge pages, where the host grants them.
+    add_list(space, "GLIBC_TUNABLES", {"glibc.malloc.hugetlb=1"});
   }
 }
 
@@ -149,6 +151,14 @@ void add_framework(SearchSpace& space, const RunAxes& axes, int cores) {
   if (has_word(axes.compilers, "xla"))
     add_list(space, "XLA_FLAGS",
              {"--xla_cpu_multi_thread_eigen=false", "--xla_backend_optimization_level=2"});
+}
+
+// Of processes on one machine: bytes up to which a message goes at once, how larger ones are copied, and
+// whether a process that waits gives its processor away. Open MPI 5 takes vader's names for those of sm.
+void add_open_mpi(SearchSpace& space) {
+  add_list(space, "OMPI_MCA_btl_vader_eager_limit", {"1024", "32768"});
+  add_list(space, "OMPI_MCA_btl_vader_single_copy_mechanism", {"none"});
+  add_list(space, "OMPI_MCA_mpi_yield_when_idle", {"1"});
 }
 
 }  // namespace
@@ -229,13 +239,13 @@ Json to_json(const SearchSpace& space) {
   return json;
 }
 
-SearchSpace default_space(const RunAxes& axes, int cores,
-                          const std::map<std::string, std::string>& environment) {
+SearchSpace default_space(const SpaceOrigin& origin) {
   SearchSpace space;
-  add_threads(space, cores);
-  add_openmp(space, axes);
-  add_allocator(space, environment);
-  add_framework(space, axes, cores);
+  add_threads(space, origin.cores);
+  add_openmp(space, origin.axes);
+  add_allocator(space, origin.environment);
+  add_framework(space, origin.axes, origin.cores);
+  if (origin.mpi == "openmpi") add_open_mpi(space);
   return space;
 }
 

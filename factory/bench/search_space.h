@@ -55,11 +55,17 @@ inline constexpr double kMostPoints = 1e9;
 SearchSpace search_space_from_json(const JsonNode& node);
 Json to_json(const SearchSpace& space);
 
-// What is worth trying in an image without a GPU on a host of `cores` processors: threads and their places,
-// the allocator, and the options of the framework and compilers that the image has. `environment`: the
-// image's, of which allocators are recognised.
-SearchSpace default_space(const RunAxes& axes, int cores,
-                          const std::map<std::string, std::string>& environment);
+// What a search by default goes by.
+struct SpaceOrigin {
+  RunAxes axes;  // of an image without a GPU
+  int cores = 1;
+  std::map<std::string, std::string> environment{};  // the image's, of which allocators are recognised
+  std::string mpi{};                                 // openmpi or mpich; "": the image has none
+};
+
+// What is worth trying there: threads and their places, the allocator and its pages, and the options of the
+// framework, compilers and MPI that the image has.
+SearchSpace default_space(const SpaceOrigin& origin);
 
 // "OMP_NUM_THREADS=4 OMP_PROC_BIND=close"; "the image's own setting" of {}.
 std::string text_of(const TuningSetting& setting);

@@ -69,6 +69,7 @@ void print_bench_rows(const std::vector<BenchRow>& rows, const std::string& form
 struct BenchOptions : CellOptions {
   BenchWork work;
   std::string ranks;  // with commas
+  std::vector<std::string> restrictions;
   std::string suite;
   std::string export_file;
   std::string as;
@@ -156,6 +157,7 @@ std::vector<BenchPart> parts_of(const BenchOptions& options, Invocation& invocat
 }
 
 std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& invocation) {
+  (void)read_restriction(options.restrictions);  // what is wrong is said first
   std::vector<BenchPart> parts = parts_of(options, invocation);
   const Catalogue catalogue = invocation.load(options.matrix);
   const std::vector<ChosenCells> chosen = choose_all(parts, catalogue, invocation);
@@ -165,7 +167,7 @@ std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& inv
   const WriterLock lock = lock_state(invocation, "kiln bench of " + catalogue.plan.name());
   Index index = invocation.index(Index::Mode::write);
   const StepSetup setup = invocation.step_setup(site, state);
-  ImageBench bench(catalogue, setup, index, invocation);
+  ImageBench bench(catalogue, setup, index, invocation, read_restriction(options.restrictions));
   std::vector<BenchRow> rows;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts.size() > 1)
@@ -236,6 +238,8 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
       ->check(CLI::Range(1, 1'000'000));
   add_value(command, "--ranks", options.ranks, "N",
             "processes that work together, if the workload supports it: one number, or several such as 1,2");
+  add_list(command, "--restrict", options.restrictions, "WHAT",
+           "measure as a lesser machine: x86_64_v2, x86_64_v3 or cores=N; may be repeated");
   add_value(command, "--data", work.wishes.data, "PATH",
             "real input for the workload, mounted read-only (default: synthetic)");
   command.add_flag("--again", work.again,
@@ -285,6 +289,7 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
     if (!command->get_subcommands().empty()) return;
     refuse_together(*command, "--suite", "--workload", "the suite names its workloads");
     refuse_together(*command, "--search", "--export", "a search prints what it tried, and a patch");
+    refuse_together(*command, "--search", "--restrict", "a search is for the machine as it is");
     refuse_together(*command, "--suite", "--steps", "the suite says how many");
     refuse_together(*command, "--suite", "--ranks", "the suite says how many");
     refuse_together(*command, "--suite", "--data", "the suite names it");

@@ -13,6 +13,7 @@
 #include "factory/app/bench_turns.h"
 #include "factory/bench/exchange.h"
 #include "factory/bench/external_table.h"
+#include "factory/bench/restriction.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/temporary_folder.h"
@@ -41,9 +42,11 @@ std::string measured_by(const RecipeBook& recipes, Invocation& invocation);
 
 class ImageBench {
  public:
-  // Takes index and host. REQUIRES: all outlive this; the state folder is locked. Throws Error(usage) when
-  // there is no such folder of recipes.
-  ImageBench(const Catalogue& catalogue, const StepSetup& setup, Index& index, Invocation& invocation);
+  // Takes index and host; with a restriction, this process keeps to so many processors from now on. REQUIRES:
+  // all outlive this; the state folder is locked. Throws Error(usage) for a restriction that restricts
+  // nothing.
+  ImageBench(const Catalogue& catalogue, const StepSetup& setup, Index& index, Invocation& invocation,
+             const Restriction& restriction = {});
 
   // An image that is not built or not in the index is passed over, with a line on stderr. Throws
   // Error(no_match) when none is left, before anything is run; Error(usage) when there is no such workload;
@@ -68,6 +71,7 @@ class ImageBench {
   SessionRecords records_;
   Invocation& invocation_;
   HostDescription host_;
+  std::map<std::string, std::string> settings_;  // that restrict the workloads
 };
 
 // A workload, and the cells among which its parts are searched.

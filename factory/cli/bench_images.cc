@@ -9,6 +9,7 @@
 #include "factory/cli/bench.h"
 #include "factory/cli/print.h"
 #include "factory/engine/architecture.h"
+#include "factory/os/processors.h"
 #include "factory/record/host_description.h"
 #include "factory/run/kept_runs.h"
 #include "factory/sbom/provenance.h"
@@ -49,12 +50,15 @@ std::string measured_by(const RecipeBook& recipes, Invocation& invocation) {
 }
 
 ImageBench::ImageBench(const Catalogue& catalogue, const StepSetup& setup, Index& index,
-                       Invocation& invocation)
+                       Invocation& invocation, const Restriction& restriction)
     : catalogue_(catalogue),
       setup_(setup),
       records_(index),
       invocation_(invocation),
-      host_(detect_host(invocation.files, invocation.cpus())) {
+      host_(
+          restricted_host(detect_host(invocation.files, invocation.cpus()), restriction, invocation.cpus())),
+      settings_(restricting_variables(restriction)) {
+  if (restriction.cores > 0) keep_to_processors(static_cast<unsigned>(restriction.cores));
   host_.features.clear();  // a hundred words beside each run, which compares by model and name
 }
 
@@ -166,7 +170,7 @@ std::vector<BenchRequest> ImageBench::requests_of(const std::vector<Candidate>& 
     if (!one.known.empty() || !has_layers(one)) continue;
     requests.push_back({one.image, records_.find(one.key)->image.manifest, workload.recipe, work.wishes,
                         is_stock(one.image, catalogue_.recipes), host_, by, 0, place_name(requests.size()),
-                        session, workload.sum().hex()});
+                        session, workload.sum().hex(), settings_});
   }
   if (requests.empty() && !has_known && !all.empty())
     throw Error(ExitCode::no_match, all.front().names.front() + " is not built in this state folder",

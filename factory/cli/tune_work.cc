@@ -31,6 +31,12 @@ TuningSearch tuning_search(Invocation& invocation) {
   return {python, invocation.runner, invocation.child_environment()};
 }
 
+std::string mpi_of(const ImageSpec& image) {
+  for (const ComponentUse& use : image.components)
+    if (use.kind == Kind::distributed && (use.name == "openmpi" || use.name == "mpich")) return use.name;
+  return "";
+}
+
 ReadyWorkload ready_program(const TunedProgram& program, const TuneOptions& options,
                             const RecipeBook& recipes, Invocation& invocation) {
   constexpr std::uint64_t kMostOfScript = 16u << 20;
@@ -126,8 +132,9 @@ TuningHead Tuning::head() const {
           options_.wishes.steps,
           options_.wishes.data.string(),
           options_.seed,
-          options_.read_space ? *options_.read_space
-                              : default_space(run_axes(image_), tuned_.machine.cores, image_.environment)};
+          options_.read_space
+              ? *options_.read_space
+              : default_space({run_axes(image_), tuned_.machine.cores, image_.environment, mpi_of(image_)})};
 }
 
 BenchRequest Tuning::request() const {

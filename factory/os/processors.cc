@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "factory/base/error.h"
 #include "factory/base/text.h"
 
 namespace kiln {
@@ -39,6 +42,19 @@ unsigned usable_processors() {
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+}
+
+void keep_to_processors(unsigned count) {
+  cpu_set_t set, kept;
+  CPU_ZERO(&set);
+  CPU_ZERO(&kept);
+  bool done = ::sched_getaffinity(0, sizeof set, &set) == 0;
+  for (int number = 0; number < CPU_SETSIZE && static_cast<unsigned>(CPU_COUNT(&kept)) < count; ++number)
+    if (CPU_ISSET(number, &set)) CPU_SET(number, &kept);
+  done = done && ::sched_setaffinity(0, sizeof kept, &kept) == 0;
+  if (!done)
+    throw Error(ExitCode::internal,
+                fmt::format("cannot keep to {} processors: {}", count, std::strerror(errno)));
 }
 
 std::uint64_t usable_memory() {

@@ -145,24 +145,28 @@ TEST(SearchSpace, MayVaryBatchAndWorkers) {
 TEST(DefaultSpace, IsOfImageAndHost) {
   RunAxes axes;
   axes.framework = "pytorch";
-  const SearchSpace plain = default_space(axes, 8, {});
+  const SearchSpace plain = default_space({axes, 8});
   EXPECT_EQ(plain.variables.front().name, "OMP_NUM_THREADS");
   EXPECT_EQ(plain.variables.front().to, 8);
   EXPECT_TRUE(has_name(plain, "MALLOC_ARENA_MAX"));
+  EXPECT_TRUE(has_name(plain, "GLIBC_TUNABLES"));
+  EXPECT_FALSE(has_name(plain, "OMPI_MCA_btl_vader_eager_limit"));
+  EXPECT_TRUE(has_name(default_space({axes, 8, {}, "openmpi"}), "OMPI_MCA_btl_vader_eager_limit"));
+  EXPECT_FALSE(has_name(default_space({axes, 8, {}, "mpich"}), "OMPI_MCA_btl_vader_eager_limit"));
   for (const char* name : {"KMP_BLOCKTIME", "MALLOC_CONF", "XLA_FLAGS", "TORCHINDUCTOR_MAX_AUTOTUNE"})
     EXPECT_FALSE(has_name(plain, name)) << name;
   axes.runtimes = {"llvm-openmp"};
   axes.compilers = {"inductor"};
-  const SearchSpace more = default_space(axes, 8, {{"LD_PRELOAD", "libomp.so.5:libjemalloc.so.2"}});
+  const SearchSpace more = default_space({axes, 8, {{"LD_PRELOAD", "libomp.so.5:libjemalloc.so.2"}}});
   for (const char* name : {"KMP_BLOCKTIME", "MALLOC_CONF", "TORCHINDUCTOR_MAX_AUTOTUNE"})
     EXPECT_TRUE(has_name(more, name)) << name;
   EXPECT_FALSE(has_name(more, "MALLOC_ARENA_MAX")) << "the C library's allocator is not in use";
   EXPECT_FALSE(
-      has_name(default_space(axes, 8, {{"LD_PRELOAD", "libtcmalloc_minimal.so.4"}}), "MALLOC_ARENA_MAX"));
+      has_name(default_space({axes, 8, {{"LD_PRELOAD", "libtcmalloc_minimal.so.4"}}}), "MALLOC_ARENA_MAX"));
   axes.framework = "tensorflow";
   axes.compilers = {"xla"};
-  EXPECT_TRUE(has_name(default_space(axes, 8, {}), "TF_NUM_INTEROP_THREADS"));
-  EXPECT_TRUE(has_name(default_space(axes, 8, {}), "XLA_FLAGS"));
+  EXPECT_TRUE(has_name(default_space({axes, 8}), "TF_NUM_INTEROP_THREADS"));
+  EXPECT_TRUE(has_name(default_space({axes, 8}), "XLA_FLAGS"));
 }
 
 TEST(DefaultSpace, IsOneThatAFileMayHave) {
@@ -171,7 +175,7 @@ TEST(DefaultSpace, IsOneThatAFileMayHave) {
   axes.compilers = {"inductor", "xla"};
   axes.runtimes = {"llvm-openmp"};
   for (const int cores : {1, 2, 256}) {
-    const SearchSpace space = default_space(axes, cores, {});
+    const SearchSpace space = default_space({axes, cores});
     EXPECT_EQ(has_name(space, "OMP_NUM_THREADS"), cores > 1);
     EXPECT_LE(space.points(), kMostPoints);
     Json variables = Json::object();
@@ -183,6 +187,12 @@ TEST(DefaultSpace, IsOneThatAFileMayHave) {
     }
     EXPECT_EQ(input_error([&] { space_from(Json{{"variables", variables}}.dump()); }), "no error");
   }
+}
+
+TEST(DefaultSpace, OfAnImageWithMpiIsOneThatAFileMayHave) {
+  RunAxes axes;
+  axes.framework = "mxnet";
+  EXPECT_LE(default_space({axes, 256, {}, "openmpi"}).points(), kMostPoints);
 }
 
 TEST(TuningSetting, IsReadAsAShellHasIt) {

@@ -84,6 +84,27 @@ equals "$(json '[row["workload"] for row in it]')" "['say+data', 'say+2ranks+dat
 expect 2 bench --ranks 1,zwei
 holds "$err" "--ranks: expected numbers of processes, found '1,zwei'"
 
+# As a lesser machine: other figures than this machine's, which stay.
+level=$("$KILN" host | "$KILN_PYTHON" -c 'import archspec.cpu as a, json, sys
+cpu = a.TARGETS[json.load(sys.stdin)["cpu"]]
+print(next((name for name in ("x86_64_v3", "x86_64_v2") if cpu > a.TARGETS[name]), ""))')
+if [ -n "$level" ] && [ "$(nproc)" -gt 1 ]; then
+  cp -r .kiln lesser
+  expect 0 bench library=none --rounds 1 --restrict "$level" --restrict cores=1 --state lesser --format json
+  equals "$(json '[(row["measured_now"], row["host"]["cores"], row["host"]["cpu"]) for row in it]')" "[(True, 1, '$level')]"
+  holds "$(json 'it[0]["host"]["model"]')" " (restricted to $level, 1 of $(nproc) cores)"
+  log=$(cat lesser/logs/bench-*.log)
+  holds "$log" ONEDNN_MAX_CPU_ISA=
+  holds "$log" ATEN_CPU_CAPABILITY=
+  expect 0 bench library=none --rounds 1 --state lesser --format json
+  equals "$(json '[row["measured_now"] for row in it]')" '[False]'
+  rm -r lesser
+fi
+expect 2 bench --restrict avx2
+holds "$err" "'avx2' is no restriction"
+expect 2 bench --restrict cores=9999
+holds "$err" 'is no less than this machine'
+
 # 3. One image whose workload fails leaves the others; of the failed one nothing is kept.
 tell "$good" 'no'
 expect 1 bench --rounds 2 --again --format json

@@ -3,10 +3,29 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <thread>
+
 #include "support/temporary_folder.h"
 
 namespace kiln {
 namespace {
+
+TEST(KeepToProcessors, IsOfThisThreadAndWhatItStarts) {
+  const unsigned all = usable_processors();
+  unsigned kept = 0, below = 0;
+  std::thread other([&] {
+    keep_to_processors(1);
+    kept = usable_processors();
+    std::thread child([&] { below = usable_processors(); });
+    child.join();
+    keep_to_processors(all + 1);  // no more than it has
+    EXPECT_EQ(usable_processors(), 1u);
+  });
+  other.join();
+  EXPECT_EQ(kept, 1u);
+  EXPECT_EQ(below, 1u);
+  EXPECT_EQ(usable_processors(), all) << "the other threads go where they went";
+}
 
 TEST(Processors, OnlyThoseThatThisProcessMayRunOnCount) {
   cpu_set_t before;
