@@ -136,7 +136,7 @@ expect 0 /usr/bin/python3 "$(command -v ch-image)" import rootfs site/busybox:1
 cat >job.json <<'J'
 {"job": {"job_options": {"standard_output_file": "charliecloud.txt", "copy_environment_variable": "SEED=1"},
   "application": {"container_runtime": "docker://site/busybox:1", "app_type": "python", "threads": 2,
-    "executable": ["sh", "-c", "echo \"$1\" $SEED $OMP_NUM_THREADS $(pwd) >made.txt", "sh", "a  'b' $x"]}}}
+    "executable": ["sh", "-c", "echo \"$1\" $SEED $OMP_NUM_THREADS $(pwd -P) >made.txt", "sh", "a  'b' $x"]}}}
 J
 expect 0 "$KILN" job --dsl job.json --infrastructure site.json --host any --runtime charliecloud -o job.sh
 check job.sh
