@@ -103,7 +103,7 @@ std::vector<TuningSetting> TuningSearch::propose(const fs::path& journal, std::s
   const CommandResult result = runner.run(command);
   if (!result.ok()) throw search_failed(result);
   try {
-    const auto sets = Json::parse(result.output).at("sets").get<std::vector<TuningSetting>>();
+    auto sets = Json::parse(result.output).at("sets").get<std::vector<TuningSetting>>();
     if (sets.size() == count) return sets;
   } catch (const Json::exception&) {  // told below
   }
