@@ -250,7 +250,7 @@ SearchSpace default_space(const SpaceOrigin& origin) {
 }
 
 std::string text_of(const TuningSetting& setting) {
-  return setting.empty() ? "the image's own setting" : setting_text(setting);
+  return setting.empty() ? "the default" : setting_text(setting);
 }
 
 }  // namespace kiln

@@ -67,7 +67,7 @@ struct SpaceOrigin {
 // framework, compilers and MPI that the image has.
 SearchSpace default_space(const SpaceOrigin& origin);
 
-// "OMP_NUM_THREADS=4 OMP_PROC_BIND=close"; "the image's own setting" of {}.
+// "OMP_NUM_THREADS=4 OMP_PROC_BIND=close"; "the default" of {}.
 std::string text_of(const TuningSetting& setting);
 
 }  // namespace kiln

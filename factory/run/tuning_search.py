@@ -41,6 +41,14 @@ def parameters(setting, space):
     return found
 
 
+def text_of(value, distribution):
+    """As people write it: six digits of a real number, unless they lead out of its range."""
+    if not isinstance(distribution, optuna.distributions.FloatDistribution):
+        return str(value)
+    text = f"{value:.6g}"
+    return text if distribution.low <= float(text) <= distribution.high else repr(value)
+
+
 def trial_of(entry, space):
     values = parameters(entry["set"], space)
     if values is None:
@@ -68,7 +76,7 @@ def main():
         seed = (head["seed"] * 1_000_003 + number) % 2**32
         study.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=STARTUP, multivariate=True, constant_liar=True)
         proposed = study.ask(space).params
-        sets.append({name: str(value) for name, value in proposed.items() if value != UNSET})
+        sets.append({name: text_of(value, space[name]) for name, value in proposed.items() if value != UNSET})
     print(json.dumps({"sets": sets}, sort_keys=True))
 
 

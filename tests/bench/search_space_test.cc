@@ -197,7 +197,7 @@ TEST(DefaultSpace, OfAnImageWithMpiIsOneThatAFileMayHave) {
 
 TEST(TuningSetting, IsReadAsAShellHasIt) {
   EXPECT_EQ(text_of(TuningSetting{{"B", "2"}, {"A", "1"}}), "A=1 B=2");
-  EXPECT_EQ(text_of(TuningSetting{}), "the image's own setting");
+  EXPECT_EQ(text_of(TuningSetting{}), "the default");
 }
 
 }  // namespace
