@@ -19,7 +19,7 @@ TuningTrial complete_trial(TuningSetting setting, const BenchRun& run, double se
 struct TuningTerms {
   double budget = 0;        // seconds, of all processes together
   std::size_t trials = 0;   // at most, the default's among them
-  int rounds = 0;           // of the comparison; 0: there is none
+  int rounds = 0;           // of the comparison; 0: nothing is compared
   double points = 1;        // of the space
   bool rival = false;       // the launcher that stock PyTorch brings is tried as well
   std::size_t at_once = 1;  // trials that are proposed together, and rounds that run together

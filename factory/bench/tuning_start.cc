@@ -25,7 +25,7 @@ constexpr std::int64_t kAnyDate = std::numeric_limits<std::int64_t>::max() - kCl
 template <typename Enum, typename Names>
 Enum name_at(const JsonNode& node, std::string_view key, const Names& names) {
   const auto found = names.find(node.at(key).string());
-  if (!found) node.at(key).fail("it is none that kiln knows");
+  if (!found) node.at(key).fail("kiln knows no such word");
   return *found;
 }
 

@@ -57,7 +57,7 @@ TunedProgram program_of(const TuneOptions& options, const std::string& of_docume
 class Tuning {
  public:
   // REQUIRES: all outlive this; the state folder is locked. Throws Error(tool_missing) without Optuna,
-  // Error(no_match) for an image that the matrix does not have, Error(input, usage) for a wrong space.
+  // Error(no_match) for an image that the matrix does not have, Error(usage) for an unknown workload.
   Tuning(const TuneOptions& options, const TunedProgram& program, const Catalogue& catalogue,
          const TunedImage& image, const StepSetup& setup, Invocation& invocation);
 

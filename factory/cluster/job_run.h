@@ -28,7 +28,7 @@ struct JobTask {
   SlurmPartition partition;
   std::vector<std::string> command;  // what the job runs
   std::function<bool()> is_done;     // the record is there
-  bool whole_node = false;           // it measures: no other job beside it, and all that the node has
+  bool whole_node = false;           // it measures, so Slurm puts no other job on its node
   std::chrono::seconds time{0};      // that it needs, of a whole node; 0: as the partition says
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "factory/base/in_parallel.h"
 #include "factory/base/text.h"
 #include "factory/state/record_store.h"
@@ -46,8 +48,10 @@ class TrialJobRun {
       throw Error(ExitCode::usage, *refusal, "--partition names a partition whose nodes are alike");
     auto answers = terms_.files.answers(key_);
     if (!answers) throw Error(ExitCode::images_failed, fmt::format("the job of {} left no answer", title_));
-    // A round that ended early is run again, if the tuning goes on at all.
-    if (answers->size() < job_.size()) files.remove_all(terms_.files.answer(key_));
+    // What failed may end the tuning; then the next one starts it again.
+    const bool failed =
+        std::ranges::any_of(*answers, [](const TuningAnswer& one) { return one.end != TrialEnd::complete; });
+    if (failed) files.remove_all(terms_.files.answer(key_));
     return *std::move(answers);
   }
 

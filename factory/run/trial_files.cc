@@ -86,7 +86,7 @@ NodeTrial::NodeTrial(const fs::path& starts, FileSystem& files)
   read_own(said, [&] {
     const auto plan = PlanFile::open(files, trial_.folder() / "plan.json");
     auto image = plan ? plan->image(node.at("cell").string()) : std::nullopt;
-    if (!image) node.at("cell").fail("the plan beside it has no such cell");
+    if (!image) node.at("cell").fail("plan.json has no such cell");
     image_ = *std::move(image);
     workload_.kind = Kind::workload;
     workload_.name = node.at("workload").string();

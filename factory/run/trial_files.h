@@ -32,7 +32,7 @@ class TrialFiles {
   // goes on with another budget finds the job of before.
   std::string key_of(const TuningJob& job) const;
   void write(const std::string& key, const TuningJob& job) const;
-  // nullopt: there is none. Throws Error(store) for one that kiln did not write.
+  // nullopt: the job has not answered. Throws Error(store) for a file that kiln did not write.
   std::optional<std::vector<TuningAnswer>> answers(const std::string& key) const;
 
  private:

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "support/input_errors.h"
+#include "support/wrong_table.h"
 
 namespace kiln::testing {
 namespace {
@@ -120,13 +121,7 @@ TEST(OpenvinoTable, AKeptTableIsThatOfItsFacts) {
   EXPECT_NE(refusal("/table", "").find("the table is empty"), std::string::npos);
 }
 
-struct WrongOpenvinoTable {
-  std::string from, to, error;
-};
-
-void PrintTo(const WrongOpenvinoTable& table, std::ostream* out) { *out << table.to; }
-
-class OpenvinoTableRefuses : public ::testing::TestWithParam<WrongOpenvinoTable> {};
+class OpenvinoTableRefuses : public ::testing::TestWithParam<WrongTable> {};
 
 TEST_P(OpenvinoTableRefuses, WithItsPlace) {
   const std::string text = with_mistake(kOpenvinoTable, GetParam().from, GetParam().to);
@@ -140,52 +135,46 @@ constexpr const char* kInt8Number = "Throughput-INT8: expected a number over 0, 
 INSTANTIATE_TEST_SUITE_P(
     Rows, OpenvinoTableRefuses,
     ::testing::Values(
-        WrongOpenvinoTable{"Throughput-INT8", "Throughput-INT4",
-                           "1:45: error: OpenVINO's tables have no column 'Throughput-INT4'"},
-        WrongOpenvinoTable{"Efficiency", "Value", "1:99: error: a second column 'Value'"},
-        WrongOpenvinoTable{"Release", "Price", "1:108: error: a second column 'Price'"},
-        WrongOpenvinoTable{",125,1,$599 ,125,2\n", ",125,1,$599 ,125\n",
-                           "3:1: error: expected 15 fields, found 14"},
-        WrongOpenvinoTable{",800,", ",-800,", std::string("3:68: error: ") + kInt8Number + "'-800'"},
-        WrongOpenvinoTable{",800,", ",nan,", std::string("3:68: error: ") + kInt8Number + "'nan'"},
-        WrongOpenvinoTable{",800,", ",inf,", std::string("3:68: error: ") + kInt8Number + "'inf'"},
-        WrongOpenvinoTable{",800,", ",0,", std::string("3:68: error: ") + kInt8Number + "'0'"},
-        WrongOpenvinoTable{",800,", ",2e9,", std::string("3:68: error: ") + kInt8Number + "'2e9'"},
-        WrongOpenvinoTable{",800,", ",1e999,", std::string("3:68: error: ") + kInt8Number + "'1e999'"},
-        WrongOpenvinoTable{",800,", ",8OO,", std::string("3:68: error: ") + kInt8Number + "'8OO'"},
-        WrongOpenvinoTable{",800,", ", 800,", std::string("3:68: error: ") + kInt8Number + "' 800'"},
-        WrongOpenvinoTable{"begin_rec,,,,,,,,,,,,,,\nresnet", "resnet",
-                           "2:1: error: 'resnet-50' is not between begin_rec and end_rec"},
-        WrongOpenvinoTable{"end_rec,,,,,,,,,,,,,,\nbegin_rec", "begin_rec",
-                           "8:1: error: the block of line 2 has no end_rec"},
-        WrongOpenvinoTable{"end_rec,,,,,,,,,,,,,,\nbegin_rec,,,,,,,,,,,,,,\n", "",
-                           "8:1: error: a block of resnet-50 has a row of yolo_v4"},
-        WrongOpenvinoTable{"begin_rec,,,,,,,,,,,,,,\nyolo", "end_rec,,,,,,,,,,,,,,\nyolo",
-                           "9:1: error: 'end_rec' is not between begin_rec and end_rec"},
-        WrongOpenvinoTable{"i9-13900K iGPU-only", "i9-13900K  CPU-only",
-                           "4:37: error: a second row of resnet-50 on core-i9-13900k"},
-        WrongOpenvinoTable{"Core™  i9-13900K CPU", "Core™  i9/13900K CPU",
-                           "3:32: error: 'Intel® Core™  i9/13900K CPU-only' is not the name of a CPU"},
-        WrongOpenvinoTable{"Intel® Core™  i9-13900K CPU", "Intel® CPU",
-                           "3:32: error: 'Intel® CPU-only' is not the name of a CPU"},
-        WrongOpenvinoTable{"Intel® Core™  i9-13900K CPU-only", " ", "3:32: error: the row has no platform"},
-        WrongOpenvinoTable{"OV-2022.3-8991", "2022.3", "3:12: error: '2022.3' is not a release of OpenVINO"},
-        WrongOpenvinoTable{"OV-2022.3-8991", "OV-", "3:12: error: 'OV-' is not a release of OpenVINO"},
-        WrongOpenvinoTable{"resnet-50 ", "resnet 50", "3:1: error: 'resnet 50' is not the name of a network"},
-        WrongOpenvinoTable{"resnet-50 ", "resnet@50", "3:1: error: 'resnet@50' is not the name of a network"},
-        WrongOpenvinoTable{"resnet-50 ", " ", "3:1: error: '' is not the name of a network"},
-        WrongOpenvinoTable{"Core™", "Core\xe2\x84",
-                           "3:44: error: a table has visible characters of UTF-8 only"},
-        WrongOpenvinoTable{"Core™", "Core\x1b[1m",
-                           "3:44: error: a table has visible characters of UTF-8 only"},
-        WrongOpenvinoTable{"Core™", "Core\xc2\x9b",
-                           "3:44: error: a table has visible characters of UTF-8 only"},
-        WrongOpenvinoTable{"Core™", "Core\xe2\x80\xae",
-                           "3:44: error: a table has visible characters of UTF-8 only"},
-        WrongOpenvinoTable{"Core™", "Core\t", "3:44: error: a table has visible characters of UTF-8 only"},
-        WrongOpenvinoTable{"yolo_v4,", "\"yolo_v4,", "12:22: error: the quote of a field is not closed"},
-        WrongOpenvinoTable{"Network", "\xEF\xBB\xBFNetwork",
-                           "1:1: error: the table begins with a byte order mark"}));
+        WrongTable{"Throughput-INT8", "Throughput-INT4",
+                   "1:45: error: OpenVINO's tables have no column 'Throughput-INT4'"},
+        WrongTable{"Efficiency", "Value", "1:99: error: a second column 'Value'"},
+        WrongTable{"Release", "Price", "1:108: error: a second column 'Price'"},
+        WrongTable{",125,1,$599 ,125,2\n", ",125,1,$599 ,125\n", "3:1: error: expected 15 fields, found 14"},
+        WrongTable{",800,", ",-800,", std::string("3:68: error: ") + kInt8Number + "'-800'"},
+        WrongTable{",800,", ",nan,", std::string("3:68: error: ") + kInt8Number + "'nan'"},
+        WrongTable{",800,", ",inf,", std::string("3:68: error: ") + kInt8Number + "'inf'"},
+        WrongTable{",800,", ",0,", std::string("3:68: error: ") + kInt8Number + "'0'"},
+        WrongTable{",800,", ",2e9,", std::string("3:68: error: ") + kInt8Number + "'2e9'"},
+        WrongTable{",800,", ",1e999,", std::string("3:68: error: ") + kInt8Number + "'1e999'"},
+        WrongTable{",800,", ",8OO,", std::string("3:68: error: ") + kInt8Number + "'8OO'"},
+        WrongTable{",800,", ", 800,", std::string("3:68: error: ") + kInt8Number + "' 800'"},
+        WrongTable{"begin_rec,,,,,,,,,,,,,,\nresnet", "resnet",
+                   "2:1: error: 'resnet-50' is not between begin_rec and end_rec"},
+        WrongTable{"end_rec,,,,,,,,,,,,,,\nbegin_rec", "begin_rec",
+                   "8:1: error: the block of line 2 has no end_rec"},
+        WrongTable{"end_rec,,,,,,,,,,,,,,\nbegin_rec,,,,,,,,,,,,,,\n", "",
+                   "8:1: error: a block of resnet-50 has a row of yolo_v4"},
+        WrongTable{"begin_rec,,,,,,,,,,,,,,\nyolo", "end_rec,,,,,,,,,,,,,,\nyolo",
+                   "9:1: error: 'end_rec' is not between begin_rec and end_rec"},
+        WrongTable{"i9-13900K iGPU-only", "i9-13900K  CPU-only",
+                   "4:37: error: a second row of resnet-50 on core-i9-13900k"},
+        WrongTable{"Core™  i9-13900K CPU", "Core™  i9/13900K CPU",
+                   "3:32: error: 'Intel® Core™  i9/13900K CPU-only' is not the name of a CPU"},
+        WrongTable{"Intel® Core™  i9-13900K CPU", "Intel® CPU",
+                   "3:32: error: 'Intel® CPU-only' is not the name of a CPU"},
+        WrongTable{"Intel® Core™  i9-13900K CPU-only", " ", "3:32: error: the row has no platform"},
+        WrongTable{"OV-2022.3-8991", "2022.3", "3:12: error: '2022.3' is not a release of OpenVINO"},
+        WrongTable{"OV-2022.3-8991", "OV-", "3:12: error: 'OV-' is not a release of OpenVINO"},
+        WrongTable{"resnet-50 ", "resnet 50", "3:1: error: 'resnet 50' is not the name of a network"},
+        WrongTable{"resnet-50 ", "resnet@50", "3:1: error: 'resnet@50' is not the name of a network"},
+        WrongTable{"resnet-50 ", " ", "3:1: error: '' is not the name of a network"},
+        WrongTable{"Core™", "Core\xe2\x84", "3:44: error: a table has visible characters of UTF-8 only"},
+        WrongTable{"Core™", "Core\x1b[1m", "3:44: error: a table has visible characters of UTF-8 only"},
+        WrongTable{"Core™", "Core\xc2\x9b", "3:44: error: a table has visible characters of UTF-8 only"},
+        WrongTable{"Core™", "Core\xe2\x80\xae", "3:44: error: a table has visible characters of UTF-8 only"},
+        WrongTable{"Core™", "Core\t", "3:44: error: a table has visible characters of UTF-8 only"},
+        WrongTable{"yolo_v4,", "\"yolo_v4,", "12:22: error: the quote of a field is not closed"},
+        WrongTable{"Network", "\xEF\xBB\xBFNetwork", "1:1: error: the table begins with a byte order mark"}));
 
 TEST(OpenvinoTable, RefusesWhatIsNoTable) {
   const auto refusal = [](const std::string& text) {

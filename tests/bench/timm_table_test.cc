@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "support/input_errors.h"
+#include "support/wrong_table.h"
 
 namespace kiln::testing {
 namespace {
@@ -98,12 +99,6 @@ TEST(TimmTable, WhatIsKeptIsReadAgain) {
             }).find("the table has no column 'img_size'"),
             std::string::npos);
 }
-
-struct WrongTable {
-  std::string from, to, error;
-};
-
-void PrintTo(const WrongTable& table, std::ostream* out) { *out << table.to; }
 
 class TimmTableRefuses : public ::testing::TestWithParam<WrongTable> {};
 

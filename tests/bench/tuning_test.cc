@@ -191,7 +191,7 @@ TEST(Tuning, ProposesSeveralTrialsTogether) {
   EXPECT_EQ(next_step(terms, journal).step, TuningStep::try_rival);
   EXPECT_EQ(next_step(terms, journal).count, 1u);
   journal.trials.insert(journal.trials.begin() + 1, trial_of(rival_setting(), 45));
-  EXPECT_EQ(next_step(terms, journal).count, 4u) << "the rival is none of a group";
+  EXPECT_EQ(next_step(terms, journal).count, 4u) << "no group has the rival";
 }
 
 TEST(Tuning, AScriptHasNoComparisonAndMayTakeItsTime) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kiln tune on a real Slurm cluster of two nodes: trials of a workload and of a training script as jobs, several at a time; the same trials after a kill;
-# rounds of the comparison that share a node; nodes that differ, crash and hang; a controller that is away.
+# rounds of the comparison that share a node; a controller that is away.
 # shellcheck disable=SC2016 # what kiln and the scripts say
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
@@ -9,19 +9,8 @@
 "$KILN_PYTHON" -c 'import optuna' 2>/dev/null || { echo 'SKIPPED: no Optuna (ci/setup)' && exit 77; }
 slurm_min_job_age=3600 # jobs are counted
 slurm_start site
-cp -r "$tiny" tiny
-matrix=tiny/tiny.json
-echo '{"name": "tiny", "axes": {"framework": ["hello"], "version": ["2.10"], "method": ["distro"], "base": ["busybox@1.35"], "target": ["x86_64"]}}' >"$matrix"
-mkdir tiny/recipes/workload/say
-echo '{"description": "Says what it was told", "licenses": "Apache-2.0", "homepage": "https://example.org/say", "versions": {"1.0": {}},
-  "methods": {"distro": {"script": "bench.sh"}}}' >tiny/recipes/workload/say/recipe.json
-cat >tiny/recipes/workload/say/bench.sh <<'SH2'
-#!/bin/sh -eu
-speed=${SPEED:-1}
-time=$((40 + (speed - 7) * (speed - 7)))
-[ "${BIND:-}" != crash ] || { echo 'Segmentation fault' && exit 139; }
-echo "{\"unit\": \"ms/step\", \"samples\": [$time, $time.1, $time, $time.2, $time]}"
-SH2
+# shellcheck source=tests/support/tuned_workload.sh
+. "$KILN_SOURCE/tests/support/tuned_workload.sh"
 cat >train.sh <<'SH2'
 #!/bin/sh -eu
 rate=0
@@ -29,9 +18,6 @@ for word; do case $word in --rate=*) rate=${word#*=} ;; esac done
 echo "rate $rate, width ${WIDTH:-4}"
 awk -v rate="$rate" -v width="${WIDTH:-4}" 'BEGIN { printf "{\"objective\": %.6f}\n", (rate - 0.5) * (rate - 0.5) + (width - 16) * (width - 16) / 1000 }'
 SH2
-echo '{"optimisation": {"enable_opt_build": false, "workload": "say", "app_type": "ai_training",
-  "app_type-ai_training": {"config": {"ai_framework": "hello"}, "ai_framework-hello": {"version": "2.10"}}}}' >job.json
-echo '{"variables": {"SPEED": {"from": 1, "to": 9}, "BIND": {"values": ["crash"]}}}' >space.json
 echo '{"variables": {"--rate": {"from": 0.01, "to": 1.0, "log": true}, "WIDTH": {"from": 1, "to": 64, "log": true}}}' >rates.json
 expect 0 "$KILN" build -f "$matrix" --progress none
 expect 0 "$KILN" publish -f "$matrix"
@@ -57,7 +43,7 @@ rounds_of() { "$KILN_PYTHON" -c 'import json, sys; print([line["round"] for line
 equals "$(rounds_of "$first")" '[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]'
 equals "$(jobs_named)" $((1 + 9 - $(grep -c '"end":"same"' "$first") + 7)) # the question, the trials, a job for each round
 equals "$(squeue --me --noheader --states=all --format='%j %N' | sed -n 's/^kiln-.* //p' | sort -u | tr '\n' ' ')" 'site1 site2 '
-equals "$(squeue --me --noheader --states=all --format='%j %h' | grep '^kiln-' | awk '{print $2}' | sort -u)" NO # no other job beside it
+equals "$(squeue --me --noheader --states=all --format='%j %h' | grep '^kiln-' | awk '{print $2}' | sort -u)" NO # Slurm puts no other job on the node
 [ -z "$(find .kiln/jobs -name submission)" ] || fail "$(find .kiln/jobs)"
 [ ! -e "${first%.jsonl}.trials" ] || fail 'files of jobs are left'
 before=$(jobs_named)

@@ -1,29 +1,10 @@
 #!/usr/bin/env bash
-# kiln tune: trials that Optuna proposes, in a real image, the comparison with the default, kills, and wrong input. The workload
-# `say` is faster the nearer SPEED is to 7; it crashes with BIND=crash, hangs with BIND=hang, and prints NaN with BIND=nan.
+# kiln tune: trials that Optuna proposes, in a real image, the comparison with the default, kills, and wrong input.
 # shellcheck disable=SC2016 # what kiln and the scripts say
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
-cp -r "$tiny" tiny
-matrix=tiny/tiny.json
-echo '{"name": "tiny", "axes": {"framework": ["hello"], "version": ["2.10"], "method": ["distro"], "base": ["busybox@1.35"], "target": ["x86_64"]}}' >"$matrix"
-mkdir tiny/recipes/workload/say
-echo '{"description": "Says what it was told", "licenses": "Apache-2.0", "homepage": "https://example.org/say", "versions": {"1.0": {}},
-  "methods": {"distro": {"script": "bench.sh"}}}' >tiny/recipes/workload/say/recipe.json
-cat >tiny/recipes/workload/say/bench.sh <<'SH2'
-#!/bin/sh -eu
-speed=${SPEED:-1}
-time=$((40 + (speed - 7) * (speed - 7)))
-case ${BIND:-} in
-  crash) echo 'Segmentation fault' && exit 139 ;;
-  hang) sleep 1000 ;;
-  nan) time=NaN ;;
-esac
-echo "{\"unit\": \"ms/step\", \"samples\": [$time, $time.1, $time, $time.2, $time]}"
-SH2
-echo '{"optimisation": {"enable_opt_build": false, "workload": "say", "app_type": "ai_training",
-  "app_type-ai_training": {"config": {"ai_framework": "hello"}, "ai_framework-hello": {"version": "2.10"}}}}' >job.json
-echo '{"variables": {"SPEED": {"from": 1, "to": 9}, "BIND": {"values": ["crash"]}}}' >space.json
+# shellcheck source=tests/support/tuned_workload.sh
+. "$KILN_SOURCE/tests/support/tuned_workload.sh"
 tune() { "$KILN" tune -f "$matrix" --dsl job.json --space space.json "$@"; }
 results() { find .kiln/bench/tuned -name '*.json' 2>/dev/null | wc -l; }
 expect 0 "$KILN" build -f "$matrix" --progress none
