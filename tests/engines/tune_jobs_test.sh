@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kiln tune on a real Slurm cluster of two nodes: trials of a workload and of a training script as jobs, several at a time; the same trials after a kill;
-# rounds of the comparison that share a node; a controller that is away.
+# rounds of the comparison that share a node; a default that fails in it; a controller that is away.
 # shellcheck disable=SC2016 # what kiln and the scripts say
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
@@ -92,6 +92,23 @@ slurm_start_controller
 status=0
 wait "$victim" || status=$?
 equals "$status" 0
+rm -r .kiln/bench
+
+# The default fails in the comparison: that ends the tuning, and the same command starts the failed rounds again.
+mkdir data
+echo '{"variables": {"SPEED": {"from": 2, "to": 7}}}' >speed.json
+failing() { "$KILN" tune -f "$matrix" --dsl job.json --space speed.json --trials 4 --data data "$@"; }
+"$KILN" tune -f "$matrix" --dsl job.json --space speed.json --trials 4 --data data >"$work/.failing" 2>&1 &
+victim=$!
+slurm_wait 60 'no comparison' grep -q 'tune  comparison' "$work/.failing"
+touch data/fail
+status=0
+wait "$victim" || status=$?
+equals "$status" 1
+holds "$(cat "$work/.failing")" 'told to fail'
+rm data/fail
+expect 0 failing
+holds "$out" 'recommended: '
 rm -r .kiln/bench
 
 # 5. A training script: options and variables, real numbers by their logarithm; a table, a picture, and nothing in the index.
