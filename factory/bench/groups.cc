@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "factory/base/effects.h"
@@ -261,6 +262,21 @@ GroupComparison compare_groups(const std::vector<BenchRun>& a, const std::vector
   return found;
 }
 
+std::optional<MeasuredGain> mean_gain(const GroupComparison& comparison) {
+  const std::vector<ComparedPair>& pairs = comparison.pairs;
+  const bool is_clear = std::ranges::adjacent_find(pairs, {}, &ComparedPair::values) == pairs.end();
+  if (pairs.size() < 2 || !is_clear) return std::nullopt;
+  double sum = 0, squares = 0;
+  for (const ComparedPair& pair : pairs) {
+    const double half = std::log(pair.gain.high / pair.gain.low) / 2;
+    sum += std::log(pair.gain.ratio);
+    squares += half * half;
+  }
+  const auto count = static_cast<double>(pairs.size());
+  const double mean = sum / count, half = std::sqrt(squares) / count;
+  return MeasuredGain{"", std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+}
+
 Json to_json(const GroupComparison& comparison) {
   auto named = [&](const ColumnValues& values) {
     Json json = Json::object();
@@ -291,7 +307,10 @@ Json to_json(const GroupComparison& comparison) {
   Json only_b = Json::array();
   for (const ColumnValues& values : comparison.only_a) only_a.push_back(named(values));
   for (const ColumnValues& values : comparison.only_b) only_b.push_back(named(values));
-  return {{"groups", groups}, {"apart", apart}, {"only_a", only_a}, {"only_b", only_b}};
+  Json json = {{"groups", groups}, {"apart", apart}, {"only_a", only_a}, {"only_b", only_b}};
+  if (const auto mean = mean_gain(comparison))
+    json["mean"] = {{"ratio", mean->ratio}, {"low", mean->low}, {"high", mean->high}};
+  return json;
 }
 
 }  // namespace kiln

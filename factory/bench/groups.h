@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -72,6 +73,12 @@ enum class Apart {
 // Throws Error(input) where a group was measured in two units.
 GroupComparison compare_groups(const std::vector<BenchRun>& a, const std::vector<BenchRun>& b,
                                std::vector<std::string> columns, Apart apart);
+
+// The geometric mean of the gains, as ratios are summed up: Fleming and Wallace, "How not to lie with
+// statistics: the correct way to summarize benchmark results", CACM 29 (1986). Groups are independent
+// measurements, so the squares of the half-widths of their intervals add up, on a logarithmic scale. nullopt:
+// fewer than two groups have a gain, or one of them has several, of which none speaks for the group.
+std::optional<MeasuredGain> mean_gain(const GroupComparison& comparison);
 
 nlohmann::json to_json(const GroupComparison& comparison);
 

@@ -124,6 +124,8 @@ void print_groups(const GroupComparison& found, const CompareOptions& options) {
                fmt::format("{}", fmt::join(pair.marks, ", "))});
   say("A: {}\nB: {}\n", options.a, options.b);
   print_text(table.text());
+  if (const auto mean = mean_gain(found))
+    say("geometric mean of {}: {}\n", counted(found.pairs.size(), "group"), gain_text(*mean));
   for (const ComparedPair& pair : found.apart)
     say("not measured in turns: {} ({} and {})\n", pair_name(found, pair), pair.image_a, pair.image_b);
   for (const auto& values : found.only_a) say("only in A: {}\n", fmt::join(values, " "));

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "factory/base/effects.h"
 #include "factory/base/error.h"
 
@@ -163,6 +166,40 @@ TEST(RunChoice, TakesBySessionAndMark) {
   EXPECT_TRUE(parse_run_choice("host=*EPYC*").names_session());
   EXPECT_TRUE(parse_run_choice("until=2026-11-24").names_session());
   EXPECT_FALSE(parse_run_choice("stock=yes,mark=*").names_session());
+}
+
+ComparedPair pair_of(const std::string& workload, double ratio, double low, double high) {
+  ComparedPair pair;
+  pair.values = {workload};
+  pair.gain.ratio = ratio;
+  pair.gain.low = low;
+  pair.gain.high = high;
+  return pair;
+}
+
+TEST(MeanGain, IsGeometricAndItsIntervalNarrowerThanThoseOfItsGroups) {
+  GroupComparison found;
+  found.columns = {"workload"};
+  found.pairs = {pair_of("a", 2, 1.6, 2.5), pair_of("b", 0.5, 0.4, 0.625)};
+  const auto mean = mean_gain(found);
+  ASSERT_TRUE(mean);
+  EXPECT_NEAR(mean->ratio, 1, 1e-12) << "twice as fast and half as fast are no gain";
+  const double half = std::log(2.5 / 1.6) / 2 / std::sqrt(2.0);
+  EXPECT_NEAR(std::log(mean->low), -half, 1e-12);
+  EXPECT_NEAR(std::log(mean->high), half, 1e-12);
+  EXPECT_FALSE(mean->different());
+  EXPECT_NEAR(to_json(found)["mean"]["high"].get<double>(), mean->high, 1e-12);
+}
+
+TEST(MeanGain, NeedsSeveralGroupsWithOnePairEach) {
+  GroupComparison found;
+  found.columns = {"workload"};
+  EXPECT_FALSE(mean_gain(found));
+  found.pairs = {pair_of("a", 2, 1, 3)};
+  EXPECT_FALSE(mean_gain(found));
+  EXPECT_FALSE(to_json(found).contains("mean"));
+  found.pairs = {pair_of("a", 2, 1, 3), pair_of("a", 3, 1, 4), pair_of("b", 2, 1, 3)};
+  EXPECT_FALSE(mean_gain(found)) << "two images of one group";
 }
 
 TEST(RunGroups, TwoUnitsDoNotCompare) {
