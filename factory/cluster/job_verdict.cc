@@ -63,6 +63,8 @@ JobVerdict verdict_of(const JobTraces& traces) {
     return {Next::more_memory, traces.had_no_memory && traces.failure
                                    ? fmt::format("{}: {}", job_text(traces), traces.failure->what)
                                    : text};
+  if (traces.job && asks_too_much_time(traces.job->state, traces.job->reason))
+    return {Next::give_up, text + ": it asks for more time than a job may have there"};
   if (was_not_started(traces)) return {Next::again, text + ": the machine did not start it"};
   switch (fate) {
     case JobFate::no_time:

@@ -49,7 +49,8 @@ bool JobWait::is_over(bool wrote) {
   if (fate_of(job_->state) != JobFate::alive) return has_ended(wrote);
   is_requeued_ = wrote && view.asked > wrote_ && is_pending(job_->state);
   tell_state();
-  if (is_held_for_launch(job_->state, job_->reason)) return controller_.cancel({setup_.id});
+  if (is_held_for_launch(job_->state, job_->reason) || asks_too_much_time(job_->state, job_->reason))
+    return controller_.cancel({setup_.id});
   end_what_comes_too_late();
   return false;
 }

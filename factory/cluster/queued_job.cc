@@ -101,4 +101,10 @@ bool is_held_for_launch(std::string_view state, std::string_view reason) {
   return is_pending(state) && reason.find("launch failed") != reason.npos;
 }
 
+bool asks_too_much_time(std::string_view state, std::string_view reason) {
+  constexpr std::array<std::string_view, 3> kLimits = {"PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit",
+                                                       "AssocMaxWallDurationPerJobLimit"};
+  return is_pending(state) && std::ranges::find(kLimits, reason) != kLimits.end();
+}
+
 }  // namespace kiln

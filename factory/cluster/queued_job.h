@@ -61,6 +61,10 @@ JobFate fate_of(std::string_view state);
 // until an administrator lets it go. `reason`: as squeue has it.
 bool is_held_for_launch(std::string_view state, std::string_view reason);
 
+// Alive, and useless: it asks for more time than a job may have there, so Slurm keeps it until an
+// administrator changes the limit. `reason`: as squeue(1) lists them under "JOB REASON CODES".
+bool asks_too_much_time(std::string_view state, std::string_view reason);
+
 // Alive, and no machine has it: PENDING, REQUEUED, held in one way or another.
 bool is_pending(std::string_view state);
 

@@ -143,6 +143,22 @@ TEST_F(SlurmWaits, WhatIsHeldForItsLaunchIsCancelledAndTriedAgain) {
   EXPECT_EQ(verdict.what, "job 17: PENDING (launch failed requeued held): the machine did not start it");
 }
 
+// Slurm would keep it until an administrator raises the limit.
+TEST_F(SlurmWaits, WhatAsksForTooMuchTimeIsCancelledAndNotTriedAgain) {
+  for (const std::string reason :
+       {"PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit", "AssocMaxWallDurationPerJobLimit"}) {
+    cancelled_ = false;
+    asked_ = 0;
+    views_ = {"PENDING|None|build|", "PENDING|" + reason + "|build|"};
+    EXPECT_LT(wait(), 60);
+    EXPECT_TRUE(cancelled_);
+    const JobVerdict verdict = verdict_of(traces_);
+    EXPECT_EQ(verdict.next, JobVerdict::Next::give_up);
+    EXPECT_EQ(verdict.what,
+              "job 17: PENDING (" + reason + "): it asks for more time than a job may have there");
+  }
+}
+
 // A job that may not be requeued is CANCELLED then, as by an administrator; but slurmd says why in its
 // output.
 TEST_F(SlurmWaits, WhatWasCancelledBecauseItsPrologFailedIsTriedAgain) {
