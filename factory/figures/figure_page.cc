@@ -104,6 +104,7 @@ Json image_json(const MeasuredImage& image) {
                {"method", image.axes.method},
                {"target", image.axes.target},
                {"compilers", image.axes.compilers},
+               {"runtimes", image.axes.runtimes},
                {"stock", image.stock},
                {"ranks", image.ranks},
                {"runs", image.runs.size()},
