@@ -56,13 +56,18 @@ class Turns {
     const std::vector<Turn> turns = interleaved(requests.size(), work_.rounds);
     Pace pace(turns.size(), work_.runs_after, effects_.clock);
     int round = 0;
+    int ahead = 0;  // the first round that look_ahead() was not given
     for (const Turn& turn : turns) {
       if (turn.round != std::exchange(round, turn.round)) {
         record();
-        if (is_late()) {
+        if (turn.round >= ahead && is_late()) {
           done_.is_complete = false;
           return std::move(done_);
         }
+      }
+      if (effects_.ahead && turn.round >= ahead) {
+        ahead = turn.round + effects_.rounds_ahead;
+        look_ahead(turns, turn.round, ahead, requests);
       }
       BenchRequest& request = requests[turn.image];
       request.round = turn.round;
@@ -108,16 +113,29 @@ class Turns {
     gone_.clear();
   }
 
-  // The run that other programs disturbed least. The choice does not depend on the speed of the runs.
   std::vector<BenchRun> undisturbed(const BenchRequest& request) const {
-    std::vector<BenchRun> best = effects_.run(request);
-    auto busy = [](const std::vector<BenchRun>& runs) { return runs.front().conditions.busy; };
-    for (int again = 0; again < work_.repeats && was_disturbed(best.front()); ++again) {
-      effects_.note(fmt::format("bench  others kept {:.1f} processors busy: again", busy(best)));
-      std::vector<BenchRun> runs = effects_.run(request);
-      if (busy(runs) < busy(best)) best = std::move(runs);
+    return least_disturbed(
+        [&] { return effects_.run(request); }, work_.repeats,
+        [&](double busy) {
+          effects_.note(fmt::format("bench  others kept {:.1f} processors busy: again", busy));
+        });
+  }
+
+  // What is missing of the rounds from `first` to `last` - 1.
+  void look_ahead(const std::vector<Turn>& turns, int first, int last,
+                  const std::vector<BenchRequest>& requests) const {
+    std::map<int, BenchRound> rounds;
+    for (const Turn& turn : turns) {
+      const BenchRequest& request = requests[turn.image];
+      const bool is_open =
+          !done_.failed.contains(request.image.key) && begun_.find(turn.round, request.image.key).empty();
+      if (turn.round < first || turn.round >= last || !is_open) continue;
+      rounds[turn.round].push_back(request);
+      rounds[turn.round].back().round = turn.round;
     }
-    return best;
+    std::vector<BenchRound> missing;
+    for (auto& [number, round] : rounds) missing.push_back(std::move(round));
+    if (!missing.empty()) effects_.ahead(missing);
   }
 
   void need_units(const std::vector<BenchRun>& runs) {

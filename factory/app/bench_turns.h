@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/run/bench.h"
+#include "factory/run/bench_rounds.h"
 #include "factory/run/kept_runs.h"
 
 namespace kiln {
@@ -31,6 +31,10 @@ struct TurnEffects {
   std::function<void(const std::vector<BenchRun>& runs, const std::vector<BenchRun>& gone)> record;
   std::function<void(const std::string& line)> note;  // for a person who watches
   const Clock& clock;
+  // Where runs are jobs: starts what is missing of the next rounds, several at a time, and returns when they
+  // have ended. run() then answers with what they measured.
+  std::function<void(const std::vector<BenchRound>&)> ahead{};
+  int rounds_ahead = 0;  // that it is given
 };
 
 struct TurnsDone {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -66,6 +67,8 @@ struct BenchRun {
 
 // How many seconds the clocks of two machines may be apart before a run counts as one from the future.
 inline constexpr std::int64_t kClockTolerance = 600;
+// `now` for runs that kiln wrote itself: clocks of two machines may differ, and what it wrote stays.
+inline constexpr std::int64_t kAnyDate = std::numeric_limits<std::int64_t>::max() - kClockTolerance;
 
 // What the workload's metric is measured as: "language-model.decode". `metric` "": the workload itself.
 std::string metric_name(const std::string& workload, const std::string& metric);

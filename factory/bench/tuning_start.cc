@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
@@ -18,9 +17,6 @@ constexpr auto kAnswerEnds = enum_names<TrialEnd>(
     {{TrialEnd::complete, "complete"}, {TrialEnd::stopped, "stopped"}, {TrialEnd::failed, "failed"}});
 constexpr auto kSides = enum_names<TuningSide>(
     {{TuningSide::standard, "standard"}, {TuningSide::rival, "rival"}, {TuningSide::tuned, "tuned"}});
-
-// Clocks of two machines may differ, and what kiln wrote stays.
-constexpr std::int64_t kAnyDate = std::numeric_limits<std::int64_t>::max() - kClockTolerance;
 
 template <typename Enum, typename Names>
 Enum name_at(const JsonNode& node, std::string_view key, const Names& names) {

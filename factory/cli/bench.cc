@@ -73,6 +73,7 @@ struct BenchOptions : CellOptions {
   std::string suite;
   std::string export_file;
   std::string as;
+  std::string in_job;  // file of a job's round: this is that job
   std::string format = "table";
   bool search = false;
   SearchTerms terms;  // of the search
@@ -149,7 +150,6 @@ void count_what_follows(std::vector<BenchPart>& parts, const std::vector<ChosenC
 }
 
 std::vector<BenchPart> parts_of(const BenchOptions& options, Invocation& invocation) {
-  invocation.need_root_or_namespace();
   std::vector<BenchPart> parts =
       options.suite.empty() ? parts_of_options(options) : parts_of_suite(options, invocation);
   for (const BenchPart& part : parts) invocation.workloads.push_back(part.work.workload);
@@ -158,16 +158,18 @@ std::vector<BenchPart> parts_of(const BenchOptions& options, Invocation& invocat
 
 std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& invocation) {
   (void)read_restriction(options.restrictions);  // what is wrong is said first
+  const Site site = invocation.site();
+  MeasuringPlace place(site, options.terms.offers, "bench", invocation);
+  if (!place.in_jobs()) invocation.need_root_or_namespace();
   std::vector<BenchPart> parts = parts_of(options, invocation);
   const Catalogue catalogue = invocation.load(options.matrix);
   const std::vector<ChosenCells> chosen = choose_all(parts, catalogue, invocation);
   count_what_follows(parts, chosen);
   const StatePaths state = invocation.state();
-  const Site site = invocation.site();
   const WriterLock lock = lock_state(invocation, "kiln bench of " + catalogue.plan.name());
   Index index = invocation.index(Index::Mode::write);
   const StepSetup setup = invocation.step_setup(site, state);
-  ImageBench bench(catalogue, setup, index, invocation, read_restriction(options.restrictions));
+  ImageBench bench(catalogue, setup, index, place, invocation, read_restriction(options.restrictions));
   std::vector<BenchRow> rows;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts.size() > 1)
@@ -179,6 +181,8 @@ std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& inv
 
 // A search needs as many rounds as prove a gain.
 void search(const BenchOptions& options, Invocation& invocation) {
+  const Site site = invocation.site();
+  if (!site.launcher.slurm || options.terms.offers.here) invocation.need_root_or_namespace();
   std::vector<BenchPart> parts = parts_of(options, invocation);
   if (!options.terms.into.empty()) invocation.need_file(options.terms.into);
   const Catalogue catalogue = invocation.load(options.matrix);
@@ -192,10 +196,11 @@ void search(const BenchOptions& options, Invocation& invocation) {
   SearchTerms terms = options.terms;
   terms.matrix = options.matrix;
   terms.format = options.format;
-  search_parts(catalogue, search, terms, invocation);
+  search_parts(catalogue, search, terms, site, invocation);
 }
 
 void run_bench(const BenchOptions& options, Invocation& invocation) {
+  if (!options.in_job.empty()) return run_node_task<NodeRound>(options.in_job, invocation);
   if (options.matrix.empty()) {
     if (options.export_file.empty())
       throw Error(ExitCode::usage, "--file is required", "kiln bench -f MATRIX CELLS --workload WORKLOAD");
@@ -281,6 +286,9 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   add_value(*command, "--export", options->export_file, "FILE",
             "write the runs of these images to this file; without -f, all kept runs");
   add_run_format(*command, options->as);
+  add_place_options(*command, options->terms.offers, options->in_job, invocation,
+                    "measure on this machine even if the site file has Slurm",
+                    "rounds as jobs of Slurm at the same time, each with a node to itself (default: 4)");
   add_wait_option(*command, invocation.options);
   add_format_option(*command, options->format);
   add_bench_records(*command, invocation);

@@ -15,6 +15,7 @@
 #include "factory/bench/external_table.h"
 #include "factory/bench/restriction.h"
 #include "factory/cli/invocation.h"
+#include "factory/cli/measuring_place.h"
 #include "factory/cli/options.h"
 #include "factory/cli/temporary_folder.h"
 #include "factory/plan/cell_patterns.h"
@@ -44,9 +45,9 @@ class ImageBench {
  public:
   // Takes index and host; with a restriction, this process keeps to so many processors from now on. REQUIRES:
   // all outlive this; the state folder is locked. Throws Error(usage) for a restriction that restricts
-  // nothing.
-  ImageBench(const Catalogue& catalogue, const StepSetup& setup, Index& index, Invocation& invocation,
-             const Restriction& restriction = {});
+  // nothing, and for one of jobs; and as MeasuringPlace::machine().
+  ImageBench(const Catalogue& catalogue, const StepSetup& setup, Index& index, MeasuringPlace& place,
+             Invocation& invocation, const Restriction& restriction = {});
 
   // An image that is not built or not in the index is passed over, with a line on stderr. Throws
   // Error(no_match) when none is left, before anything is run; Error(usage) when there is no such workload;
@@ -66,8 +67,13 @@ class ImageBench {
   std::vector<BenchRequest> requests_of(const std::vector<Candidate>& all, const BenchWork& work,
                                         const ReadyWorkload& workload, const std::string& session) const;
 
+  TurnsDone turns_here(const BenchWork& work, std::vector<BenchRequest>& requests, BegunComparison& begun);
+  TurnsDone turns_in_jobs(BenchWork work, std::vector<BenchRequest>& requests, BegunComparison& begun,
+                          const ImageNumbers& images);
+
   const Catalogue& catalogue_;
   const StepSetup& setup_;
+  MeasuringPlace& place_;
   SessionRecords records_;
   Invocation& invocation_;
   HostDescription host_;
@@ -86,6 +92,7 @@ struct SearchTerms {
   std::string patch;   // file that gets the patch; "": stdout alone
   std::string format;  // table or json
   bool build = false;  // build and publish cells that are not in the index
+  PlaceOffers offers{};
 };
 
 // Begins with each stock cell, measures all cells with one part more in turns with it, keeps the best that is
@@ -93,7 +100,7 @@ struct SearchTerms {
 // "reason" each. Throws as ImageBench::run(); Error(no_match) without a stock cell that is built. REQUIRES:
 // the state folder is locked.
 void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& parts, const SearchTerms& terms,
-                  Invocation& invocation);
+                  const Site& site, Invocation& invocation);
 
 // Adds `compare`, `import`, `tables` and `discard` to the command bench.
 void add_bench_records(CLI::App& bench, Invocation& invocation);

@@ -10,6 +10,7 @@
 #include "factory/cli/print.h"
 #include "factory/engine/architecture.h"
 #include "factory/os/processors.h"
+#include "factory/plan/plan_json.h"
 #include "factory/record/host_description.h"
 #include "factory/run/kept_runs.h"
 #include "factory/sbom/provenance.h"
@@ -50,16 +51,21 @@ std::string measured_by(const RecipeBook& recipes, Invocation& invocation) {
 }
 
 ImageBench::ImageBench(const Catalogue& catalogue, const StepSetup& setup, Index& index,
-                       Invocation& invocation, const Restriction& restriction)
+                       MeasuringPlace& place, Invocation& invocation, const Restriction& restriction)
     : catalogue_(catalogue),
       setup_(setup),
+      place_(place),
       records_(index),
       invocation_(invocation),
-      host_(
-          restricted_host(detect_host(invocation.files, invocation.cpus()), restriction, invocation.cpus())),
+      host_(place.machine()),
       settings_(restricting_variables(restriction)) {
-  if (restriction.cores > 0) keep_to_processors(static_cast<unsigned>(restriction.cores));
+  if (restriction.empty()) return;
+  if (place.in_jobs())
+    throw Error(ExitCode::usage, "--restrict restricts this machine, and the site's measurements are jobs",
+                "--here measures on this machine");
+  host_ = restricted_host(detect_host(invocation.files, invocation.cpus()), restriction, invocation.cpus());
   host_.features.clear();  // a hundred words beside each run, which compares by model and name
+  if (restriction.cores > 0) keep_to_processors(static_cast<unsigned>(restriction.cores));
 }
 
 std::vector<ImageBench::Candidate> ImageBench::candidates(const ImageNumbers& images) const {
@@ -141,10 +147,8 @@ std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers&
     invocation_.note("bench  some were measured before, not in turns with these; --again measures all");
   TurnsDone done;
   if (!requests.empty())
-    done = take_turns(work, requests, begun,
-                      {[this](const BenchRequest& request) { return run_workload(request, setup_); },
-                       [this](const auto& runs, const auto& gone) { records_.put(runs, gone); },
-                       [this](const std::string& line) { invocation_.note(line); }, setup_.clock});
+    done =
+        place_.in_jobs() ? turns_in_jobs(work, requests, begun, images) : turns_here(work, requests, begun);
   const std::vector<BenchRun> counting = runs_that_count(begun.runs());
   std::vector<BenchRow> rows;
   for (Candidate& one : all) {
@@ -157,6 +161,36 @@ std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers&
   for (const Error& error : done.errors) tell(error.format());
   if (!done.errors.empty()) invocation_.exit_code = ExitCode::images_failed;
   return rows;
+}
+
+TurnsDone ImageBench::turns_here(const BenchWork& work, std::vector<BenchRequest>& requests,
+                                 BegunComparison& begun) {
+  return take_turns(work, requests, begun,
+                    {[this](const BenchRequest& request) { return run_workload(request, setup_); },
+                     [this](const auto& runs, const auto& gone) { records_.put(runs, gone); },
+                     [this](const std::string& line) { invocation_.note(line); }, setup_.clock});
+}
+
+// Jobs repeat their disturbed runs themselves, and tell how far they are.
+TurnsDone ImageBench::turns_in_jobs(BenchWork work, std::vector<BenchRequest>& requests,
+                                    BegunComparison& begun, const ImageNumbers& images) {
+  const int repeats = std::exchange(work.repeats, 0);
+  const RoundFiles folder(begun.folder(), invocation_.files);
+  ChosenCells cells;
+  cells.images = images;
+  folder.write_program(requests.front().workload, plan_text(catalogue_.plan, cells));
+  const JobSetup jobs = place_.job_setup(setup_);
+  RoundAnswers answers;
+  TurnEffects effects{[&](const BenchRequest& request) { return answers.take(request); },
+                      [this](const auto& runs, const auto& gone) { records_.put(runs, gone); },
+                      [](const std::string&) {}, setup_.clock};
+  effects.rounds_ahead = static_cast<int>(place_.at_once());
+  effects.ahead = [&](const std::vector<BenchRound>& rounds) {
+    answers.add(rounds, run_round_jobs(rounds, repeats, folder, place_.jobs(jobs)));
+  };
+  TurnsDone done = take_turns(work, requests, begun, effects);
+  if (done.is_complete) invocation_.files.remove_all(folder.folder());
+  return done;
 }
 
 std::vector<BenchRequest> ImageBench::requests_of(const std::vector<Candidate>& all, const BenchWork& work,

@@ -39,12 +39,13 @@ SearchCell search_cell(const Catalogue& catalogue, std::uint32_t number) {
 
 class PartSearch {
  public:
-  PartSearch(const Catalogue& catalogue, bool builds, Invocation& invocation)
+  PartSearch(const Catalogue& catalogue, const SearchTerms& terms, const Site& site, Invocation& invocation)
       : catalogue_(catalogue),
-        builds_(builds),
+        builds_(terms.build),
         invocation_(invocation),
         state_(invocation.state()),
-        site_(invocation.site()),
+        site_(site),
+        place_(site_, terms.offers, "bench", invocation),
         setup_(invocation.step_setup(site_, state_)),
         index_(invocation.index(Index::Mode::write)) {
     read_index();
@@ -122,7 +123,7 @@ class PartSearch {
   // Returns where, for the speeds that count.
   MeasuredWorkload measure(const BenchWork& work, const ImageNumbers& images) {
     const std::string files = workload_sum(*catalogue_.recipes.find(Kind::workload, work.workload)).hex();
-    ImageBench bench(catalogue_, setup_, index_, invocation_);
+    ImageBench bench(catalogue_, setup_, index_, place_, invocation_);
     MeasuredWorkload place{work.workload, work.wishes.ranks, !work.wishes.data.empty(), files, bench.host()};
     std::vector<const Measurements*> known;
     for (std::uint32_t image : images) known.push_back(&measurements_of(catalogue_.plan.image(image).key()));
@@ -150,7 +151,8 @@ class PartSearch {
   const bool builds_;
   Invocation& invocation_;
   const StatePaths state_;
-  const Site site_;
+  const Site& site_;
+  MeasuringPlace place_;
   const StepSetup setup_;
   Index index_;
   std::map<std::string, IndexEntry> entries_;  // by key
@@ -222,8 +224,8 @@ void print_table(const Catalogue& catalogue, const std::vector<WorkloadSearch>& 
 }  // namespace
 
 void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& parts, const SearchTerms& terms,
-                  Invocation& invocation) {
-  PartSearch search(catalogue, terms.build, invocation);
+                  const Site& site, Invocation& invocation) {
+  PartSearch search(catalogue, terms, site, invocation);
   std::vector<std::vector<SearchCell>> cells;  // of each part, which the searches point into
   for (const SearchPart& part : parts) {
     cells.emplace_back();

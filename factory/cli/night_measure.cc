@@ -23,14 +23,15 @@ constexpr std::chrono::seconds kLook{1}, kBetweenLooks{2};
 class NightMeasurer {
  public:
   NightMeasurer(const Catalogue& catalogue, const MeasureTerms& terms, const std::vector<NightImage>& before,
-                const Site& site, Invocation& invocation, NightMeasuring& done)
+                const Site& site, MeasuringPlace& place, Invocation& invocation, NightMeasuring& done)
       : catalogue_(catalogue),
         terms_(terms),
         invocation_(invocation),
         state_(invocation.state()),
         setup_(invocation.step_setup(site, state_)),
         index_(invocation.index(Index::Mode::write)),
-        bench_(catalogue, setup_, index_, invocation),
+        in_jobs_(place.in_jobs()),
+        bench_(catalogue, setup_, index_, place, invocation),
         cpu_(bench_.host(), invocation.cpus()),
         done_(done) {
     for (const NightImage& image : before) before_.emplace(image.cell, &image);
@@ -43,7 +44,7 @@ class NightMeasurer {
     const std::vector<PlannedSession> agenda = plan();
     for (std::size_t i = 0; i < agenda.size(); ++i) {
       if (end != 0 && setup_.clock.unix_seconds() >= end) return leave(agenda, i, "the time was up");
-      if (const double busy = terms_.on_busy_machine ? 0 : others_busy(); busy > 0)
+      if (const double busy = others_busy(); busy > 0)
         return leave(
             agenda, i,
             fmt::format("other processes keep {:.1f} of {} busy", busy, counted(processors(), "processor")));
@@ -119,7 +120,9 @@ class NightMeasurer {
 
   // --- the machine
 
+  // Of the processors of this machine; a job has a node to itself.
   double others_busy() {
+    if (in_jobs_ || terms_.on_busy_machine) return 0;
     bool is_first = true;
     const auto look = [&] {
       if (!std::exchange(is_first, false)) wait_unless_interrupted(kBetweenLooks);
@@ -177,6 +180,7 @@ class NightMeasurer {
   const StatePaths state_;
   const StepSetup setup_;
   Index index_;
+  bool in_jobs_;
   ImageBench bench_;
   const HostCpu cpu_;
   NightMeasuring& done_;
@@ -189,7 +193,15 @@ class NightMeasurer {
 void measure_for_night(const Catalogue& catalogue, const MeasureTerms& terms,
                        const std::vector<NightImage>& before, const Site& site, Invocation& invocation,
                        NightMeasuring& done) {
-  NightMeasurer(catalogue, terms, before, site, invocation, done).run();
+  MeasuringPlace place(site, {}, "bench", invocation);
+  try {
+    place.machine();
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::images_failed) throw;
+    done.remarks.push_back("not measured: " + without_controls(error.message()));
+    return;
+  }
+  NightMeasurer(catalogue, terms, before, site, place, invocation, done).run();
 }
 
 }  // namespace kiln

@@ -119,11 +119,11 @@ void check_options(TuneOptions& options, const Invocation& invocation) {
 }
 
 void run_tune(TuneOptions& options, Invocation& invocation) {
-  if (!options.in_job.empty()) return run_node_trial(options.in_job, invocation);
+  if (!options.in_job.empty()) return run_node_task<NodeTrial>(options.in_job, invocation);
   if (options.list) return list_tuned(options.format, invocation);
   check_options(options, invocation);
   const Site site = invocation.site();
-  TunePlace place(site, options.offers, invocation);
+  MeasuringPlace place(site, options.offers, "tune", invocation);
   if (!place.in_jobs()) invocation.need_root_or_namespace();
   const TunedImage image = image_of(options.dsl, place, invocation);
   const std::string& named = options.workload.empty() ? image.workload : options.workload;
@@ -176,20 +176,6 @@ void add_script_options(CLI::App& command, TuneOptions& options) {
   add_value(command, "--svg", options.picture, "FILE", "write a picture of the trials");
 }
 
-void add_place_options(CLI::App& command, TuneOptions& options, Invocation& invocation) {
-  auto* here = command.add_flag("--here", options.offers.here,
-                                "start the trials on this machine even if the site file has Slurm");
-  constexpr std::size_t kMostJobs = 256;
-  add_value(command, "-j,--jobs", options.offers.jobs, "N",
-            "jobs of Slurm at the same time; another number draws other trials (default: 4)")
-      ->check(CLI::Range(std::size_t{1}, kMostJobs))
-      ->excludes(here);
-  add_value(command, "--partition", invocation.options.partition, "NAME",
-            "partition of these jobs; its nodes are alike (default: the site file's)")
-      ->excludes(here);
-  command.add_option("--in-job", options.in_job)->group("");  // by a tuning alone
-}
-
 }  // namespace
 
 CLI::App* add_tune(CLI::App& app, Invocation& invocation) {
@@ -208,7 +194,9 @@ CLI::App* add_tune(CLI::App& app, Invocation& invocation) {
             "workload component (default: the document's)");
   add_script_options(*command, *options);
   add_search_options(*command, *options);
-  add_place_options(*command, *options, invocation);
+  add_place_options(*command, options->offers, options->in_job, invocation,
+                    "start the trials on this machine even if the site file has Slurm",
+                    "jobs of Slurm at the same time; another number draws other trials (default: 4)");
   add_value(*command, "--steps", options->wishes.steps, "N",
             "timed steps of each run (default: the workload's)")
       ->check(CLI::Range(1, 1'000'000));

@@ -45,10 +45,28 @@ ReadyWorkload ready_program(const TunedProgram& program, const TuneOptions& opti
           invocation.files};
 }
 
+// The starts of a course, here or as jobs. REQUIRES: all outlive it; the state folder is locked.
+TuningStarter starter(const MeasuringPlace& place, const TuningSubject& subject, const TrialFiles& files,
+                      const std::string& plan, const StepSetup& setup) {
+  if (place.in_jobs()) {
+    files.write(subject, plan);
+    return [&place, &files, &setup](const std::vector<TuningJob>& jobs) {
+      const JobSetup of_jobs = place.job_setup(setup);
+      return run_trial_jobs(jobs, files, place.jobs(of_jobs));
+    };
+  }
+  return [&subject, &setup](const std::vector<TuningJob>& jobs) {
+    std::vector<std::vector<TuningAnswer>> answers;
+    answers.reserve(jobs.size());
+    for (const TuningJob& job : jobs) answers.push_back(run_starts(subject, job, setup));
+    return answers;
+  };
+}
+
 }  // namespace
 
 // The image that the document's question has on the machines that are measured.
-TunedImage image_of(const std::string& dsl, TunePlace& place, Invocation& invocation) {
+TunedImage image_of(const std::string& dsl, MeasuringPlace& place, Invocation& invocation) {
   const WrittenDocument document = read_written_document(dsl, invocation.files);
   const Index index = invocation.index(Index::Mode::read);
   Question question = read_asked(document, {}, &index, {}, invocation);
@@ -99,7 +117,7 @@ bool Tuning::more_is_better(const TuningJournal& journal) const {
   return program_.is_script ? head_.space.maximises : kiln::more_is_better(journal.trials.front().unit);
 }
 
-TuningJournal Tuning::run(TunePlace& place) {
+TuningJournal Tuning::run(MeasuringPlace& place) {
   const TuningSubject subject{request(), program_.metric, program_.is_script};
   const TrialFiles trials(file_.folder(), invocation_.files);
   TuningJournal journal = begin();
@@ -110,7 +128,7 @@ TuningJournal Tuning::run(TunePlace& place) {
                             file_,
                             search_,
                             setup_.clock,
-                            place.starter(subject, trials, plan_text(catalogue_.plan, cell), setup_),
+                            starter(place, subject, trials, plan_text(catalogue_.plan, cell), setup_),
                             [this](const std::string& text) { invocation_.note("tune  " + text); }};
   journal = run_course(course, std::move(journal));
   invocation_.files.remove_all(file_.folder());
@@ -151,7 +169,7 @@ BenchRequest Tuning::request() const {
           head_.workload_files};
 }
 
-TuningTerms Tuning::terms(const TunePlace& place) const {
+TuningTerms Tuning::terms(const MeasuringPlace& place) const {
   TuningTerms terms = options_.terms;
   terms.points = head_.space.points();
   terms.at_once = place.at_once();

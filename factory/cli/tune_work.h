@@ -8,7 +8,7 @@
 #include "factory/app/tuning.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/tune_place.h"
+#include "factory/cli/measuring_place.h"
 #include "factory/run/tuning_course.h"
 
 namespace kiln {
@@ -29,7 +29,7 @@ struct TuneOptions {
   std::int64_t seed = 1;
   WorkloadWishes wishes;
   TuningTerms terms;
-  TuneOffers offers;
+  PlaceOffers offers;
 };
 
 // What is tuned: a workload component of the recipes, or a script.
@@ -47,7 +47,7 @@ struct TunedImage {
 
 // The image that the document's question has on the machines that are measured. Throws as ask(), and
 // Error(no_match).
-TunedImage image_of(const std::string& dsl, TunePlace& place, Invocation& invocation);
+TunedImage image_of(const std::string& dsl, MeasuringPlace& place, Invocation& invocation);
 
 // `of_document`: the workload that it names. Throws Error(usage) without any.
 TunedProgram program_of(const TuneOptions& options, const std::string& of_document,
@@ -64,14 +64,14 @@ class Tuning {
   const TuningHead& what() const { return head_; }
   bool more_is_better(const TuningJournal& journal) const;
   // Throws as run_course(); then the same call goes on.
-  TuningJournal run(TunePlace& place);
+  TuningJournal run(MeasuringPlace& place);
   // REQUIRES: a workload was tuned.
   TunedRecord record(const TuningJournal& journal) const;
 
  private:
   TuningHead head() const;
   BenchRequest request() const;
-  TuningTerms terms(const TunePlace& place) const;
+  TuningTerms terms(const MeasuringPlace& place) const;
   TuningJournal begin();
 
   const TuneOptions& options_;

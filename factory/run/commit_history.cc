@@ -26,13 +26,13 @@ std::map<std::string, std::string> tips_in(const std::string& listed) {
 
 constexpr std::string_view kTags = "refs/tags/";
 
-bool is_tag(std::string_view ref) { return ref.starts_with(kTags); }
+bool is_tag_ref(std::string_view ref) { return ref.starts_with(kTags); }
 
 // The branch that people look at, else the first tag, else the first.
 std::string best_of(const std::vector<std::string_view>& refs) {
   for (const char* usual : {"refs/heads/main", "refs/heads/master"})
     if (std::find(refs.begin(), refs.end(), usual) != refs.end()) return usual;
-  auto tag = std::find_if(refs.begin(), refs.end(), is_tag);
+  auto tag = std::find_if(refs.begin(), refs.end(), is_tag_ref);
   if (tag != refs.end()) return std::string(*tag);
   return refs.empty() ? "" : std::string(refs.front());
 }
@@ -83,7 +83,7 @@ const std::map<std::string, std::string>& CommitHistory::tips_of(const std::stri
 std::map<std::string, std::string> CommitHistory::tags_of(const std::string& url) {
   std::map<std::string, std::string> tags;
   for (const auto& [ref, tip] : tips_of(url))
-    if (is_tag(ref)) tags.emplace(ref.substr(kTags.size()), tip);
+    if (is_tag_ref(ref)) tags.emplace(ref.substr(kTags.size()), tip);
   return tags;
 }
 
@@ -92,7 +92,7 @@ std::string CommitHistory::ref_at(const std::string& url, const std::string& com
   for (const auto& [ref, tip] : tips_of(url))
     if (tip == commit) ending.push_back(ref);
   // Tags before branches: a release says more.
-  auto tag = std::find_if(ending.begin(), ending.end(), is_tag);
+  auto tag = std::find_if(ending.begin(), ending.end(), is_tag_ref);
   return tag != ending.end() ? std::string(*tag) : best_of(ending);
 }
 

@@ -101,7 +101,7 @@ void KeptRuns::move(const fs::path& from, const fs::path& to) {
 }
 
 BegunComparison::BegunComparison(const Json& what, KeptRuns& runs, const StatePaths& state, FileSystem& files)
-    : runs_(runs), files_(files), file_(state.bench_begun(Digest::of(what.dump()).hex())) {
+    : runs_(runs), state_(state), files_(files), file_(state.bench_begun(Digest::of(what.dump()).hex())) {
   const Json found = Json::parse(files_.read(file_).value_or("{}"), nullptr, false);
   if (!found.is_object()) return;  // begun anew
   for (const auto& [turn, value] : found.items())

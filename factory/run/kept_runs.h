@@ -62,11 +62,14 @@ class BegunComparison {
   // What was measured of this image here is not to be believed: its runs, which are returned, are removed.
   std::vector<BenchRun> forget(const std::string& key);
   void end() { files_.remove_all(file_); }
+  // For files of the same comparison that jobs read and write.
+  fs::path folder() const { return state_.bench_rounds(file_.stem().string()); }
 
  private:
   void write();
 
   KeptRuns& runs_;
+  const StatePaths& state_;
   FileSystem& files_;
   fs::path file_;
   std::map<std::string, std::vector<std::string>> sums_;  // "<round>/<key>": of its runs, at least one

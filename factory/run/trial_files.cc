@@ -8,7 +8,6 @@
 #include "factory/base/quote.h"
 #include "factory/base/reading.h"
 #include "factory/record/record_fields.h"
-#include "factory/state/plan_file.h"
 
 namespace kiln {
 namespace {
@@ -34,47 +33,32 @@ Json json_of(const TuningSubject& subject) {
   return json;
 }
 
-// What kiln wrote and cannot read was damaged.
 template <typename Read>
 auto read_own(const fs::path& file, const Read& read) {
-  try {
-    return read();
-  } catch (const Error& error) {
-    if (error.code() != ExitCode::input) throw;
-    throw Error(ExitCode::store, "a file of a tuning is damaged: " + error.format(""),
-                "remove " + file.parent_path().string() + " and tune --again");
-  }
-}
-
-std::string refusal_of(const HostDescription& wanted, const HostDescription& here) {
-  return fmt::format(
-      "{} is another kind of machine ({}, {} cores) than the one that is tuned for ({}, {} cores)",
-      host_name(), here.model, here.cores, wanted.model, wanted.cores);
+  return read_node_file(file, "a tuning", "tune --again", read);
 }
 
 }  // namespace
 
 void TrialFiles::write(const TuningSubject& subject, const std::string& plan) const {
-  for (const auto& [path, file] : subject.request.workload.files)
-    files_.write_output(folder_ / "files" / path, file.bytes);
-  files_.write(folder_ / "plan.json", plan);
-  files_.write(folder_ / "subject.json", json_of(subject).dump(2) + "\n");
+  write_program(subject.request.workload, plan);
+  files().write(folder() / "subject.json", json_of(subject).dump(2) + "\n");
 }
 
 std::string TrialFiles::key_of(const TuningJob& job) const {
   TuningJob plain = job;
   for (TuningStart& start : plain) start.patience = 0;
-  return Digest::of(folder_.filename().string() + to_json(plain).dump()).hex();
+  return Digest::of(folder().filename().string() + to_json(plain).dump()).hex();
 }
 
 void TrialFiles::write(const std::string& key, const TuningJob& job) const {
-  files_.write(starts(key), to_json(job).dump(2) + "\n");
+  files().write(task(key), to_json(job).dump(2) + "\n");
 }
 
 std::optional<std::vector<TuningAnswer>> TrialFiles::answers(const std::string& key) const {
   const fs::path file = answer(key);
-  if (!files_.exists(file)) return std::nullopt;
-  return read_own(file, [&] { return tuning_answers_from_json(read_document(files_, file).root()); });
+  if (!files().exists(file)) return std::nullopt;
+  return read_own(file, [&] { return tuning_answers_from_json(read_document(files(), file).root()); });
 }
 
 NodeTrial::NodeTrial(const fs::path& starts, FileSystem& files)
@@ -84,16 +68,8 @@ NodeTrial::NodeTrial(const fs::path& starts, FileSystem& files)
   const JsonDocument document = read_own(said, [&] { return read_document(files, said); });
   const JsonNode node = document.root();
   read_own(said, [&] {
-    const auto plan = PlanFile::open(files, trial_.folder() / "plan.json");
-    auto image = plan ? plan->image(node.at("cell").string()) : std::nullopt;
-    if (!image) node.at("cell").fail("plan.json has no such cell");
-    image_ = *std::move(image);
-    workload_.kind = Kind::workload;
-    workload_.name = node.at("workload").string();
-    workload_.folder = trial_.folder() / "files";
-    Method method;
-    method.script = node.at("start").string();
-    workload_.methods = {std::move(method)};
+    image_ = planned_image(trial_, node.at("cell"), files);
+    workload_ = program_in(trial_, node.at("workload").string(), node.at("start").string());
     constexpr std::int64_t kMostSteps = 1'000'000;
     WorkloadWishes wishes;
     wishes.steps = static_cast<int>(node.at("steps").integer(0, kMostSteps));
@@ -109,10 +85,8 @@ NodeTrial::NodeTrial(const fs::path& starts, FileSystem& files)
 }
 
 void NodeTrial::run(const HostDescription& here, const StepSetup& setup) {
-  if (!is_same_machine(here, subject_->request.host)) {
-    files_.write(trial_.refusal(key_), refusal_of(subject_->request.host, here));
-    return;
-  }
+  if (const auto refusal = refusal_of(subject_->request.host, here))
+    return files_.write(trial_.refusal(key_), *refusal);
   files_.write(trial_.answer(key_), to_json(run_starts(*subject_, job_, setup)).dump(2) + "\n");
 }
 

@@ -1,30 +1,19 @@
-// What the jobs of a tuning read and write, in a folder that all machines of the site see:
-//
-//   subject.json   what is started: image, workload, and the kind of machine that is measured
-//   plan.json      the plan of that one cell
-//   files/         of the workload, or the script
-//   <key>.json     the starts of a job
-//   <key>.answer   their answers, once the job is done
-//   <key>.refusal  or why the machine measured nothing
+// What the jobs of a tuning read and write (node_files.h); subject.json says what they start: image, workload
+// or script, and the kind of machine that is measured.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "factory/recipe/recipe.h"
+#include "factory/run/node_files.h"
 #include "factory/run/tuning_run.h"
 
 namespace kiln {
 
-class TrialFiles {
+class TrialFiles : public NodeFiles {
  public:
-  // REQUIRES: files outlives this.
-  TrialFiles(fs::path folder, FileSystem& files) : folder_(std::move(folder)), files_(files) {}
-  const fs::path& folder() const { return folder_; }
-  fs::path starts(const std::string& key) const { return folder_ / (key + ".json"); }
-  fs::path answer(const std::string& key) const { return folder_ / (key + ".answer"); }
-  fs::path refusal(const std::string& key) const { return folder_ / (key + ".refusal"); }
+  using NodeFiles::NodeFiles;
 
   // `plan`: plan_text() with the subject's cell. Throws Error(store).
   void write(const TuningSubject& subject, const std::string& plan) const;
@@ -34,16 +23,12 @@ class TrialFiles {
   void write(const std::string& key, const TuningJob& job) const;
   // nullopt: the job has not answered. Throws Error(store) for a file that kiln did not write.
   std::optional<std::vector<TuningAnswer>> answers(const std::string& key) const;
-
- private:
-  fs::path folder_;
-  FileSystem& files_;
 };
 
 // The same as a compute node reads it.
 class NodeTrial {
  public:
-  // `starts`: TrialFiles::starts(). REQUIRES: files outlives this. Throws Error(store) for a file that is
+  // `starts`: TrialFiles::task(). REQUIRES: files outlives this. Throws Error(store) for a file that is
   // missing, or that kiln did not write.
   NodeTrial(const fs::path& starts, FileSystem& files);
   NodeTrial(const NodeTrial&) = delete;

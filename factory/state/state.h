@@ -31,6 +31,7 @@
 //   bench/runs/<sum>.json  a run of a workload, named by its content (run/kept_runs.h)
 //   bench/discarded/<sum>.json  a run that `kiln bench discard` put aside
 //   bench/begun/<sum>.json the runs of a comparison that is not complete
+//   bench/rounds/<sum>/    what its jobs of Slurm read and write (run/bench_rounds.h)
 //   bench/tuning/<sum>.jsonl  the journal of a tuning (run/tuning_run.h)
 //   bench/tuned/<sum>.json its result (record/tuned_record.h)
 //   pushed.jsonl           what lies in registries (pushed.h)
@@ -128,6 +129,7 @@ class StatePaths {
   std::filesystem::path bench_table(std::string_view sum) const { return file("bench/tables", sum, ".json"); }
   std::filesystem::path bench_begun() const { return root_ / "bench" / "begun"; }
   std::filesystem::path bench_begun(std::string_view sum) const { return file("bench/begun", sum, ".json"); }
+  std::filesystem::path bench_rounds(std::string_view sum) const { return file("bench/rounds", sum, ""); }
   std::filesystem::path tuning(std::string_view sum) const { return file("bench/tuning", sum, ".jsonl"); }
   std::filesystem::path tuned_folder() const { return root_ / "bench" / "tuned"; }
   std::filesystem::path tuned(std::string_view sum) const { return file("bench/tuned", sum, ".json"); }

@@ -37,22 +37,33 @@ class TurnsTest : public ::testing::Test {
     return run;
   }
 
-  TurnsDone take(const std::function<void(BenchRun&)>& change = {}) {
+  // With `at_once` rounds ahead, runs are jobs: ahead_ has what each call was given.
+  TurnsDone take(const std::function<void(BenchRun&)>& change = {}, int at_once = 0) {
     BegunComparison begun({{"test", 1}}, kept_, state_, files_);
     std::vector<BenchRequest> requests;
     for (const ImageSpec& image : images_)
       requests.push_back({image, {}, recipe_, {}, false, {}, "", 0, "", "s", ""});
-    return take_turns(
-        work_, requests, begun,
-        {[&](const BenchRequest& request) {
-           turns_.push_back(request.image.key + std::to_string(request.round));
-           clock_.now += 60;
-           BenchRun run = run_of(request);
-           if (change) change(run);
-           return std::vector<BenchRun>{run};
-         },
-         [&](const auto& runs, const auto& gone) { recorded_.emplace_back(runs.size(), gone.size()); },
-         [&](const std::string& line) { notes_.push_back(line); }, clock_});
+    TurnEffects effects{
+        [&](const BenchRequest& request) {
+          turns_.push_back(request.image.key + std::to_string(request.round));
+          clock_.now += 60;
+          BenchRun run = run_of(request);
+          if (change) change(run);
+          return std::vector<BenchRun>{run};
+        },
+        [&](const auto& runs, const auto& gone) { recorded_.emplace_back(runs.size(), gone.size()); },
+        [&](const std::string& line) { notes_.push_back(line); }, clock_};
+    effects.rounds_ahead = at_once;
+    if (at_once > 0)
+      effects.ahead = [&](const std::vector<BenchRound>& rounds) {
+        std::string text;
+        for (const BenchRound& round : rounds) {
+          for (const BenchRequest& one : round) text += one.image.key + std::to_string(one.round);
+          text += ' ';
+        }
+        ahead_.push_back(text);
+      };
+    return take_turns(work_, requests, begun, effects);
   }
 
   FakeFileSystem files_;
@@ -62,7 +73,7 @@ class TurnsTest : public ::testing::Test {
   std::vector<ImageSpec> images_;
   Recipe recipe_;
   BenchWork work_;
-  std::vector<std::string> turns_, notes_;
+  std::vector<std::string> turns_, notes_, ahead_;
   std::vector<std::pair<std::size_t, std::size_t>> recorded_;  // runs, and those that are gone
 };
 
@@ -147,6 +158,45 @@ TEST_F(TurnsTest, RefuseASecondUnit) {
   EXPECT_EQ(done.failed, std::set<std::string>{"b"});
   EXPECT_EQ(done.errors.at(0).message(),
             "the workload 'mnist-cnn' measured images/s in hello:b, and ms/step before");
+}
+
+TEST_F(TurnsTest, AskForTheNextRoundsBeforeTheirTurns) {
+  work_.rounds = 5;
+  take({}, 2);
+  EXPECT_EQ(ahead_, (Strings{"a0b0 b1a1 ", "a2b2 b3a3 ", "a4b4 "}));
+  EXPECT_EQ(turns_.size(), 10u);
+}
+
+TEST_F(TurnsTest, AskOnlyForWhatIsMissing) {
+  work_.rounds = 1;
+  take({}, 2);
+  work_.rounds = 3;
+  ahead_.clear();
+  take({}, 3);
+  EXPECT_EQ(ahead_, (Strings{"b1a1 a2b2 "}));
+  ahead_.clear();
+  take({}, 3);
+  EXPECT_TRUE(ahead_.empty());
+}
+
+TEST_F(TurnsTest, AskForNoImageThatFailed) {
+  work_.rounds = 4;
+  take(
+      [](const BenchRun& run) {
+        if (run.key == "b" && run.round == 1) throw Error(ExitCode::images_failed, "exit status 1");
+      },
+      2);
+  EXPECT_EQ(ahead_, (Strings{"a0b0 b1a1 ", "a2 a3 "}));
+}
+
+// Rounds that have been measured count, however late it is.
+TEST_F(TurnsTest, KeepAllRoundsThatWereAskedFor) {
+  work_.rounds = 6;
+  work_.no_round_after = clock_.now + 100;
+  const TurnsDone done = take({}, 3);
+  EXPECT_FALSE(done.is_complete);
+  EXPECT_EQ(ahead_, Strings{"a0b0 b1a1 a2b2 "});
+  EXPECT_EQ(turns_.size(), 6u);
 }
 
 TEST_F(TurnsTest, RepeatADisturbedRunAndKeepTheQuietest) {

@@ -142,6 +142,6 @@ wrong 2 'has its own direction' --space up.json
 echo 'echo done' >mute.sh
 wrong 1 "the last line of mute.sh is 'done'" --script mute.sh --space rates.json
 echo '{}' >plain.json
-KILN_SITE=$work/plain.json wrong 2 'trials on one machine run one after the other' --space space.json --jobs 2
+KILN_SITE=$work/plain.json wrong 2 'on one machine the starts run one after the other' --space space.json --jobs 2
 wrong 1 'invalid partition' --space space.json --partition missing
 echo 'tune_jobs: ok'

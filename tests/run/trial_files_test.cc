@@ -81,7 +81,7 @@ class NodeTrialTest : public Steps {
 
   void run(const HostDescription& here) {
     const StepSetup setup{site, state, files, runner, clock, environment, {}};
-    NodeTrial(trial_.starts("k"), files).run(here, setup);
+    NodeTrial(trial_.task("k"), files).run(here, setup);
   }
 
   BuildPlan plan_;
@@ -97,10 +97,9 @@ TEST_F(NodeTrialTest, MeasuresNothingOnAnotherKindOfMachine) {
   run(here);
   EXPECT_FALSE(files.exists(trial_.answer("k")));
   const std::string refusal = files.read(trial_.refusal("k")).value_or("");
-  EXPECT_NE(
-      refusal.find(
-          "is another kind of machine (EPYC, 32 cores) than the one that is tuned for (EPYC, 64 cores)"),
-      std::string::npos)
+  EXPECT_NE(refusal.find(
+                "is another kind of machine (EPYC, 32 cores) than the one that is measured (EPYC, 64 cores)"),
+            std::string::npos)
       << refusal;
 }
 
@@ -146,7 +145,7 @@ TEST(TrialFiles, SayWhatIsDamaged) {
     EXPECT_EQ(error.code(), ExitCode::store);
     EXPECT_NE(error.message().find("a file of a tuning is damaged"), std::string::npos);
   }
-  EXPECT_THROW(NodeTrial(trial.starts("missing"), files), Error);
+  EXPECT_THROW(NodeTrial(trial.task("missing"), files), Error);
 }
 
 }  // namespace
