@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/collect/survey.h"
+#include "factory/collect/garbage.h"
 #include "factory/site/site.h"
 
 namespace kiln {

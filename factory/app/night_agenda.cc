@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "factory/base/text.h"
 #include "factory/bench/conditions.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 #include "factory/app/night_metrics.h"
 #include "factory/app/night_settling.h"

@@ -1,6 +1,5 @@
 #include "factory/app/test_rerun.h"
 
-#include "factory/record/image_record.h"
 #include "factory/run/publish.h"
 #include "factory/state/state_names.h"
 

@@ -1,7 +1,5 @@
 #include "factory/app/tuning.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace kiln {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "factory/base/text.h"
 #include "factory/bench/csv_rows.h"

@@ -4,18 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "factory/base/text.h"
 #include "factory/bench/suite.h"
-#include "factory/cli/invocation.h"
 #include "factory/cli/named_output.h"
-#include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -17,7 +16,6 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/temporary_folder.h"
-#include "factory/plan/cell_patterns.h"
 #include "factory/run/kept_runs.h"
 
 namespace kiln {

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "factory/app/part_search.h"
 #include "factory/base/json_text.h"

@@ -1,9 +1,6 @@
 // kiln build: everything that is not built yet, in parallel; one broken image never stops the others.
 #include "factory/run/build.h"
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "factory/base/text.h"

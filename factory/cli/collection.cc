@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "factory/app/collection.h"
 #include "factory/base/text.h"
-#include "factory/cli/invocation.h"
 #include "factory/cli/publication.h"
 #include "factory/collect/collect.h"
 #include "factory/collect/engine_storage.h"
+#include "factory/collect/registry_garbage.h"
 #include "factory/engine/engine.h"
 #include "factory/state/lock.h"
 

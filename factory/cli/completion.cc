@@ -1,5 +1,4 @@
 // kiln completion: what makes bash, zsh and fish ask `kiln __complete` what may stand at the cursor.
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

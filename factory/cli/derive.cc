@@ -16,7 +16,6 @@
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
-#include "factory/derive/derivation.h"
 #include "factory/run/cell_logs.h"
 #include "factory/run/cell_state.h"
 #include "factory/run/publish.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "factory/base/effects.h"
 #include "factory/oci/image_source.h"
 #include "factory/record/image_record.h"
 

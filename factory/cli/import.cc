@@ -10,7 +10,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/temporary_folder.h"
-#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {

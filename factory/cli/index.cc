@@ -15,7 +15,6 @@
 #include "factory/pages/state_pages.h"
 #include "factory/record/image_blobs.h"
 #include "factory/record/image_record.h"
-#include "factory/state/sif_folder.h"
 #include "registry/answer/entry_json.h"
 #include "registry/index/image_patterns.h"
 #include "registry/select/demand.h"

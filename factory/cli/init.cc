@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <functional>
 #include <map>
 
 #include "factory/base/memory_files.h"

@@ -8,13 +8,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "factory/base/reading.h"
 #include "factory/cli/lock_use.h"
 #include "factory/cli/print.h"
-#include "factory/derive/derivation.h"
 #include "factory/engine/engine.h"
 #include "factory/engine/own_ids.h"
 #include "factory/engine/user_namespace.h"

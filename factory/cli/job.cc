@@ -17,7 +17,6 @@
 #include "factory/cli/question.h"
 #include "factory/cli/select_cells.h"
 #include "factory/cli/site_documents.h"
-#include "factory/cli/usage.h"
 #include "factory/derive/derivation.h"
 #include "registry/deploy/deploy_site.h"
 #include "registry/deploy/job_answer.h"

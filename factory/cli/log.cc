@@ -1,7 +1,6 @@
 // kiln log: what was printed when a cell was built the last time.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "factory/base/text.h"

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <sstream>
@@ -13,7 +12,6 @@
 #include "factory/base/text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/lock_use.h"
 #include "factory/cli/options.h"
 #include "factory/cli/options_text.h"
 #include "factory/cli/print.h"

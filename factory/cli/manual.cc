@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"

@@ -10,7 +10,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
-#include "factory/cli/usage.h"
 #include "factory/oci/blob_store.h"
 #include "factory/sif/sif_reader.h"
 #include "registry/deploy/container_runtime.h"

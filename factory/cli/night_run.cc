@@ -1,5 +1,4 @@
 
-#include <fmt/format.h>
 
 #include <numeric>
 
@@ -8,7 +7,6 @@
 #include "factory/app/night_course.h"
 #include "factory/app/night_lock.h"
 #include "factory/app/night_settling.h"
-#include "factory/base/text.h"
 #include "factory/cli/collection.h"
 #include "factory/cli/lock_use.h"
 #include "factory/cli/night_work.h"

@@ -7,7 +7,6 @@
 
 #include "factory/app/night_watch.h"
 #include "factory/base/quantity.h"
-#include "factory/base/text.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/night_work.h"

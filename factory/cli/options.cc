@@ -1,6 +1,5 @@
 #include "factory/cli/options.h"
 
-#include <cstdio>
 #include <set>
 
 #include "factory/app/building.h"

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "factory/base/text.h"
 #include "factory/cli/print.h"
+#include "factory/distribution/credentials.h"
 #include "registry/index/image_patterns.h"
 
 namespace kiln {

@@ -8,7 +8,6 @@
 
 #include "factory/app/publication.h"
 #include "factory/cli/invocation.h"
-#include "factory/distribution/credentials.h"
 #include "factory/distribution/http.h"
 #include "factory/distribution/registry_client.h"
 #include "factory/distribution/signing_key.h"

@@ -9,7 +9,6 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/figures/figure_page.h"
 
 namespace kiln {

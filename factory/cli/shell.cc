@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/state/plan_file.h"

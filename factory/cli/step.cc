@@ -2,7 +2,6 @@
 #include "factory/run/step.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 

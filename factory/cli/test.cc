@@ -1,5 +1,4 @@
 // kiln test: the tests that could not be run in full where the images were built.
-#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,5 @@
 #include "factory/cli/tune_place.h"
 
-#include <fmt/format.h>
-
 #include "factory/base/unique_name.h"
 #include "factory/cluster/compute_node.h"
 #include "factory/cluster/job_request.h"

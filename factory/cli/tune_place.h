@@ -1,7 +1,6 @@
 // Where the starts of a tuning run: on this machine, or as jobs of the site's Slurm.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 

@@ -9,6 +9,7 @@
 #include "factory/cli/question.h"
 #include "factory/plan/plan_json.h"
 #include "factory/run/trial_files.h"
+#include "factory/run/tuning_course.h"
 
 namespace kiln {
 namespace {

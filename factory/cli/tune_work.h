@@ -9,7 +9,6 @@
 #include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/tune_place.h"
-#include "factory/run/tuning_course.h"
 
 namespace kiln {
 

@@ -1,9 +1,6 @@
 #include "factory/cli/upstream.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +8,6 @@
 #include "factory/cli/temporary_folder.h"
 #include "factory/distribution/package_index.h"
 #include "factory/plan/lock_update.h"
-#include "factory/recipe/component_value.h"
 #include "factory/run/commit_history.h"
 
 namespace kiln {

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "factory/app/upstream.h"
 #include "factory/cli/invocation.h"

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "factory/base/text.h"
-#include "factory/cluster/queued_job.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {

@@ -8,7 +8,6 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/run/progress.h"
 
 namespace kiln {
 namespace {

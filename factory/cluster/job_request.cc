@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <sstream>
-#include <vector>
 
 #include "factory/base/text.h"
-#include "factory/cpu/microarchitecture.h"
-#include "factory/state/step_history.h"
 
 namespace kiln {
 namespace {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "factory/cluster/controller.h"
-#include "factory/cluster/job_files.h"
 #include "factory/cluster/job_verdict.h"
 #include "factory/run/progress.h"
 #include "factory/run/step.h"

@@ -4,8 +4,6 @@
 
 #include <csignal>
 
-#include "factory/cluster/queued_job.h"
-
 namespace kiln {
 namespace {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "factory/base/in_parallel.h"
-#include "factory/base/text.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {

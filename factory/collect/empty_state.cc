@@ -5,7 +5,6 @@
 #include "factory/base/durable_file.h"
 #include "factory/collect/collect.h"
 #include "factory/collect/engine_storage.h"
-#include "factory/collect/garbage.h"
 
 namespace kiln {
 namespace {

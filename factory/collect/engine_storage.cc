@@ -7,7 +7,6 @@
 
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/collect/garbage.h"
 #include "factory/engine/engine_session.h"
 #include "factory/engine/layer_folders.h"
 #include "factory/os/file_lock.h"

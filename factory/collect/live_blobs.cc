@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "factory/collect/roots.h"
 #include "factory/oci/blob_damage.h"
 #include "factory/oci/layout.h"
 #include "factory/record/image_blobs.h"

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/effects.h"
 #include "factory/base/error.h"
 #include "factory/base/text.h"
 #include "factory/collect/empty_state.h"

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#include "factory/collect/garbage.h"
 #include "factory/collect/live_blobs.h"
-#include "factory/collect/roots.h"
 #include "factory/oci/blob_store.h"
 #include "factory/os/file_lock.h"
 #include "factory/state/record_store.h"

@@ -7,7 +7,6 @@
 #include "factory/base/durable_file.h"
 #include "factory/base/text.h"
 #include "factory/base/unique_name.h"
-#include "factory/engine/container_files.h"
 #include "factory/engine/container_script.h"
 #include "factory/engine/import_layout.h"
 #include "factory/engine/mount_table.h"

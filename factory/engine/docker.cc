@@ -12,7 +12,6 @@
 #include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"
 #include "factory/engine/container_script.h"
-#include "factory/engine/docker_daemon.h"
 #include "factory/engine/import_layout.h"
 #include "factory/engine/mount_table.h"
 #include "factory/os/file_lock.h"

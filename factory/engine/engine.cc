@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "factory/base/text.h"
 #include "factory/engine/buildah.h"
 #include "factory/engine/docker.h"
 #include "factory/engine/mount_table.h"

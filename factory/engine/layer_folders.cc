@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <set>
 
 #include "factory/base/durable_file.h"
 #include "factory/base/effects.h"

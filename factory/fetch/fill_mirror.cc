@@ -8,7 +8,6 @@
 #include "factory/engine/architecture.h"
 #include "factory/fetch/commits.h"
 #include "factory/fetch/debian_archive.h"
-#include "factory/fetch/wheels.h"
 #include "factory/oci/image_source.h"
 #include "factory/plan/lock_update.h"
 #include "factory/run/offline.h"

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "factory/base/effects.h"
 #include "factory/base/text.h"
 #include "factory/distribution/base64.h"
-#include "factory/fetch/apt_text.h"
 
 namespace kiln {
 namespace {

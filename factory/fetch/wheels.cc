@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "factory/base/read_whole.h"
-#include "factory/base/text.h"
 #include "factory/distribution/base64.h"
 #include "factory/oci/registry_call.h"
 #include "factory/source/pip_words.h"

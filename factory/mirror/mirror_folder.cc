@@ -8,7 +8,6 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/read_whole.h"
-#include "factory/base/text.h"
 #include "factory/oci/layout.h"
 
 namespace kiln {

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/effects.h"
-
 namespace kiln {
 namespace {
 

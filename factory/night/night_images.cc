@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "factory/base/effects.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"

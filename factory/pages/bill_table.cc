@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
-#include <vector>
 
 #include "factory/base/json.h"
 #include "factory/base/quote.h"

@@ -4,7 +4,6 @@
 #include <map>
 #include <vector>
 
-#include "factory/base/text.h"
 #include "factory/pages/bill_table.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/pages.h"

@@ -11,11 +11,9 @@
 #include <cerrno>
 #include <map>
 #include <set>
-#include <string_view>
 
 #include "factory/base/durable_file.h"
 #include "factory/base/locked_temporary.h"
-#include "factory/pages/page_frame.h"
 #include "factory/pages/pages.h"
 
 namespace kiln {

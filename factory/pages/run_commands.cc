@@ -7,7 +7,6 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/record/image_record.h"
 
 namespace kiln {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "factory/base/read_whole.h"
 #include "factory/night/night_files.h"
 #include "factory/night/night_html.h"
 #include "factory/night/night_text.h"

@@ -22,7 +22,6 @@
 #include "factory/run/step_terms.h"
 #include "factory/state/access.h"
 #include "factory/state/lock.h"
-#include "factory/state/record_store.h"
 #include "factory/state/state_names.h"
 
 namespace kiln {

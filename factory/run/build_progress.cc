@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
 #include "factory/run/failure.h"
-#include "factory/run/progress.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {

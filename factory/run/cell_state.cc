@@ -7,7 +7,6 @@
 #include "factory/base/enum_names.h"
 #include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"
-#include "factory/state/state.h"
 
 namespace kiln {
 namespace {

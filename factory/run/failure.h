@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "factory/base/effects.h"
 #include "factory/state/record_store.h"

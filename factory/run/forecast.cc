@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <queue>
-#include <set>
-#include <tuple>
 
 #include "factory/base/text.h"
 #include "factory/run/damaged_steps.h"
 #include "factory/state/record_store.h"
-#include "factory/state/step_history.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,6 @@
 #include "factory/run/damaged_steps.h"
 #include "factory/run/failure.h"
 #include "factory/run/step.h"
-#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <iterator>
-#include <map>
 
 #include "factory/base/in_parallel.h"
-#include "factory/distribution/image_index.h"
 #include "factory/oci/referrer.h"
 #include "registry/index/image_patterns.h"
 

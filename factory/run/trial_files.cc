@@ -7,6 +7,7 @@
 #include "factory/base/json_put.h"
 #include "factory/base/quote.h"
 #include "factory/base/reading.h"
+#include "factory/base/unique_name.h"
 #include "factory/record/record_fields.h"
 #include "factory/state/plan_file.h"
 

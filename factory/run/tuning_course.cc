@@ -4,8 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/base/text.h"
-
 namespace kiln {
 namespace {
 

@@ -11,8 +11,6 @@
 #include "factory/oci/layer_write.h"
 #include "factory/oci/registry_call.h"
 #include "factory/os/file_lock.h"
-#include "factory/record/image_record.h"
-#include "factory/share/step_share.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {

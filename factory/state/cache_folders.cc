@@ -1,7 +1,6 @@
 #include "factory/state/cache_folders.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>

@@ -12,7 +12,6 @@
 
 #include "factory/oci/blob_damage.h"
 #include "factory/oci/layout.h"
-#include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <thread>
-#include <utility>
 
 #include "factory/base/durable_file.h"
 #include "factory/base/unique_name.h"

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/durable_file.h"
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"

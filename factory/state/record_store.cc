@@ -1,6 +1,5 @@
 #include "factory/state/record_store.h"
 
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
