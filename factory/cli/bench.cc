@@ -86,7 +86,7 @@ std::vector<int> ranks_of(const std::string& text) {
   for (std::string_view item : split(text, ',')) {
     const std::string number(trimmed(item));
     if (number.empty() || number.size() > kDigits || number.front() == '0' ||
-        !std::all_of(number.begin(), number.end(), is_digit))
+        !std::ranges::all_of(number, is_digit))
       throw Error(ExitCode::usage, fmt::format("--ranks: expected numbers of processes, found '{}'", text),
                   "such as 1,2,4");
     all.push_back(std::stoi(number));

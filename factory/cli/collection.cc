@@ -88,9 +88,8 @@ void RegistryCollection::remove() {
 bool has_engine(const Invocation& invocation) {
   const std::string engine = invocation.site().engine;
   const auto& all = engine_facts();
-  return std::any_of(all.begin(), all.end(), [&](const EngineFacts& one) {
-    return one.name == engine && program_of(one, invocation.runner);
-  });
+  return std::ranges::any_of(
+      all, [&](const EngineFacts& one) { return one.name == engine && program_of(one, invocation.runner); });
 }
 
 std::optional<Index> open_index(bool remove, const Invocation& invocation) {

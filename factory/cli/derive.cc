@@ -27,8 +27,8 @@ namespace {
 constexpr const char* kApplicationKind = "application";
 
 bool is_derived(const ImageRecord& record) {
-  return std::any_of(record.components.begin(), record.components.end(),
-                     [](const ComponentRecord& one) { return one.kind == kApplicationKind; });
+  return std::ranges::any_of(record.components,
+                             [](const ComponentRecord& one) { return one.kind == kApplicationKind; });
 }
 
 // A name that another image answers to would take its questions.
@@ -113,7 +113,7 @@ ImageNumbers images_of(const BuildPlan& plan, const std::string& name,
   ImageNumbers images;
   for (std::uint32_t number : all_images(plan)) {
     const AxisValues& axes = plan.image(number).request().axes;
-    if (std::find(wanted.begin(), wanted.end(), axes) != wanted.end()) images.push_back(number);
+    if (std::ranges::find(wanted, axes) != wanted.end()) images.push_back(number);
   }
   return images;
 }
@@ -145,11 +145,11 @@ class Deriver {
   // Error(no_match) for a retired one. REQUIRES: prepare(), and one parent.
   std::optional<ImageRecord> known() {
     const auto recorded = store_.all([](const Error&) {});
-    const bool is_recorded = std::any_of(recorded.begin(), recorded.end(), [this](const Derivation& one) {
+    const bool is_recorded = std::ranges::any_of(recorded, [this](const Derivation& one) {
       const auto& parents = one.parents;
       return one.name == derivation_.name && one.matrix == derivation_.matrix &&
              one.recipes == derivation_.recipes &&
-             std::find(parents.begin(), parents.end(), derivation_.parents.front()) != parents.end();
+             std::ranges::find(parents, derivation_.parents.front()) != parents.end();
     });
     if (!is_recorded) return std::nullopt;
     invocation_.with_derived = true;
@@ -226,7 +226,7 @@ class Deriver {
 
   static void add_parent(AxisValues axes, Derivation& derivation) {
     auto& parents = derivation.parents;
-    if (std::find(parents.begin(), parents.end(), axes) == parents.end()) parents.push_back(std::move(axes));
+    if (std::ranges::find(parents, axes) == parents.end()) parents.push_back(std::move(axes));
   }
 
   // Of other files, its images upon other parents would be of an application that their jobs did not bring.

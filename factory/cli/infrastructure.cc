@@ -35,8 +35,7 @@ void run_import(const SiteDocumentOptions& options, Invocation& invocation) {
 
 void run_remove(const SiteDocumentOptions& options, Invocation& invocation) {
   const auto known = kept_documents(SiteKind::infrastructure, options.snapshot, invocation);
-  if (std::none_of(known.begin(), known.end(),
-                   [&](const SiteDocument& one) { return one.name == options.name; }))
+  if (std::ranges::none_of(known, [&](const SiteDocument& one) { return one.name == options.name; }))
     unknown_infrastructure(options.name, known);
   SiteDocument removal;
   removal.name = options.name;

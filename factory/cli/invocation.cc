@@ -111,7 +111,7 @@ CatalogueFiles Invocation::read(const std::string& matrix_file, const Lockfile* 
   auto lacks_recipe = [&](const std::string& workload) {
     return recipes.find(Kind::workload, workload) == nullptr;
   };
-  if (names_unknown(recipes, matrix) || std::any_of(workloads.begin(), workloads.end(), lacks_recipe)) {
+  if (names_unknown(recipes, matrix) || std::ranges::any_of(workloads, lacks_recipe)) {
     if (files.is_directory(of_kiln)) {
       roots.insert(roots.begin(), of_kiln);  // a component in a later folder is the one that counts
       recipes = RecipeBook::read(files, roots);

@@ -76,10 +76,9 @@ KnownMachines find_machines(const JobCommandOptions& options, const JobRequest& 
     for (SiteDocument& one : invocation.index(Index::Mode::read).site_documents(snapshot))
       known.documents.push_back(std::move(one));
   }
-  const bool is_known =
-      std::any_of(known.documents.begin(), known.documents.end(), [&](const SiteDocument& one) {
-        return one.kind == SiteKind::infrastructure && one.name == known.asked;
-      });
+  const bool is_known = std::ranges::any_of(known.documents, [&](const SiteDocument& one) {
+    return one.kind == SiteKind::infrastructure && one.name == known.asked;
+  });
   if (!known.asked.empty() && !is_known)
     throw Error(
         ExitCode::input,

@@ -111,7 +111,7 @@ void take_proposals(const LockOptions& options, const Catalogue& catalogue, Invo
   std::vector<std::string> known;
   for (const Proposal& proposal : news.proposals.shown) known.push_back(name_of(proposal));
   for (const std::string& wanted : options.take) {
-    const auto found = std::find(known.begin(), known.end(), wanted);
+    const auto found = std::ranges::find(known, wanted);
     if (found == known.end())
       throw Error(ExitCode::no_match, fmt::format("nothing that is proposed is called '{}'", wanted),
                   did_you_mean(wanted, known));

@@ -31,7 +31,7 @@ std::string roff(const std::string& text) {
 
 std::string page_name(const CLI::App& command) {
   std::string name = full_name(command);
-  std::replace(name.begin(), name.end(), ' ', '-');
+  std::ranges::replace(name, ' ', '-');
   return name;
 }
 

@@ -68,7 +68,7 @@ void print_night_status(const std::string& matrix, const std::string& format, In
         return nights.size() < kNights;
       },
       &watch.damaged);
-  std::reverse(nights.begin(), nights.end());
+  std::ranges::reverse(nights);
   watch.now = invocation.clock.unix_seconds();
   const std::string runs = watch.holder ? watch.holder->holder : "";
   const std::string trouble = trouble_of(watch, invocation.site().night);

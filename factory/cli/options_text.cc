@@ -12,7 +12,7 @@ namespace {
 
 std::string as_placeholder(std::string_view name) {
   std::string word = upper_case(name);
-  std::replace(word.begin(), word.end(), '-', '_');
+  std::ranges::replace(word, '-', '_');
   return word;
 }
 
@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, std::vector<const CLI::App*>>> grouped_comman
   for (const CLI::App* command : subcommands_of(app)) {
     const std::string title = command->get_group() == untitled ? "" : command->get_group();
     auto same = [&](const auto& group) { return group.first == title; };
-    auto found = std::find_if(groups.begin(), groups.end(), same);
+    auto found = std::ranges::find_if(groups, same);
     if (found == groups.end()) found = groups.insert(groups.end(), {title, {}});
     found->second.push_back(command);
   }
@@ -95,8 +95,8 @@ std::string names_of(const CLI::Option& option) {
 std::string description_of(const CLI::Option& option) {
   std::string text = option.get_description();
   auto choices = choices_of(option);
-  bool named = std::all_of(choices.begin(), choices.end(),
-                           [&](const std::string& choice) { return text.find(choice) != std::string::npos; });
+  bool named = std::ranges::all_of(
+      choices, [&](const std::string& choice) { return text.find(choice) != std::string::npos; });
   if (!named) text += fmt::format(": {}", fmt::join(choices, ", "));
   if (option.get_required() && !option.get_positional()) text += "; required";
   if (!option.get_default_str().empty()) text += fmt::format(" (default: {})", option.get_default_str());

@@ -36,8 +36,8 @@ void note_unknown_machines(const std::vector<SiteDocument>& scripts, const Invoc
   const auto machines = kept_documents(SiteKind::infrastructure, 0, invocation);
   for (const SiteDocument& one : scripts) {
     const std::string name = script_of(one).infrastructure;
-    if (name.empty() || std::any_of(machines.begin(), machines.end(),
-                                    [&](const SiteDocument& known) { return known.name == name; }))
+    if (name.empty() ||
+        std::ranges::any_of(machines, [&](const SiteDocument& known) { return known.name == name; }))
       continue;
     invocation.note(fmt::format("note: the index has no infrastructure '{}', which a script names", name));
   }

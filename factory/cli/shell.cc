@@ -98,7 +98,7 @@ Step step_named(const std::string& name, const ImageSpec& image) {
   const std::vector<Step> steps = all_steps(image);
   std::vector<Step> found;
   auto look = [&](auto matches) {
-    if (found.empty()) std::copy_if(steps.begin(), steps.end(), std::back_inserter(found), matches);
+    if (found.empty()) std::ranges::copy_if(steps, std::back_inserter(found), matches);
   };
   auto is_of = [&](const Step& step) {
     return step.component == name || step.component.ends_with("/" + name);

@@ -41,9 +41,9 @@ struct Remark {
 
 void remark(std::vector<Remark>& remarks, const std::string& text, const std::string& variable) {
   auto same = [&](const Remark& other) { return other.text == text; };
-  auto found = std::find_if(remarks.begin(), remarks.end(), same);
+  auto found = std::ranges::find_if(remarks, same);
   if (found == remarks.end()) found = remarks.insert(found, {text, {}});
-  if (std::find(found->variables.begin(), found->variables.end(), variable) == found->variables.end())
+  if (std::ranges::find(found->variables, variable) == found->variables.end())
     found->variables.push_back(variable);
 }
 

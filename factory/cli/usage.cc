@@ -117,7 +117,7 @@ Error no_value(const CLI::App& command, const std::string& message) {
 
 bool some_command_has(const CLI::App& command, const std::string& option) {
   const auto commands = subcommands_of(command);
-  return std::any_of(commands.begin(), commands.end(), [&](const CLI::App* one) {
+  return std::ranges::any_of(commands, [&](const CLI::App* one) {
     return one->get_option_no_throw(option.substr(0, option.find('='))) != nullptr ||
            some_command_has(*one, option);
   });

@@ -100,7 +100,7 @@ std::string main_lines_of_lscpu(const std::string& output) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     const std::string name(trimmed(std::string_view(line).substr(0, line.find(':'))));
-    if (std::find(kMain.begin(), kMain.end(), name) != kMain.end()) main += std::string(trimmed(line)) + "\n";
+    if (std::ranges::find(kMain, name) != kMain.end()) main += std::string(trimmed(line)) + "\n";
   }
   return main;
 }

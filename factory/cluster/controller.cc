@@ -35,7 +35,7 @@ std::string last_line(const std::string& said) {
 
 std::optional<std::string> number_in_line(std::string_view line) {
   const std::string_view number = line.substr(0, line.find(';'));
-  if (number.empty() || !std::all_of(number.begin(), number.end(), is_digit)) return std::nullopt;
+  if (number.empty() || !std::ranges::all_of(number, is_digit)) return std::nullopt;
   const std::string_view cluster = line.substr(number.size());
   if (cluster == ";" || cluster.find_first_of(kWhiteSpace) != cluster.npos) return std::nullopt;
   return std::string(number);
@@ -56,7 +56,7 @@ std::map<std::string, std::string> slurm_environment(const std::map<std::string,
   std::map<std::string, std::string> environment;
   for (const auto& [name, value] : ours) {
     const bool of_slurm = name.starts_with("SLURM") || name.starts_with("SQUEUE_");
-    if (!of_slurm || std::find(kKept.begin(), kKept.end(), name) != kKept.end()) environment[name] = value;
+    if (!of_slurm || std::ranges::find(kKept, name) != kKept.end()) environment[name] = value;
   }
   return environment;
 }
@@ -141,8 +141,8 @@ bool may_pass(const std::string& said) {
       "Communication connection failure", "Message receive failure", "Message send failure",
       // AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, AssocGrpSubmitJobsLimit, …
       "SubmitJob"};
-  return std::any_of(kPassingWords.begin(), kPassingWords.end(),
-                     [&](const char* words) { return said.find(words) != std::string::npos; });
+  return std::ranges::any_of(kPassingWords,
+                             [&](const char* words) { return said.find(words) != std::string::npos; });
 }
 
 void SlurmController::check_patience(const QueueView& view) const {
@@ -245,8 +245,8 @@ bool SlurmController::cancel(const std::vector<std::string>& ids) {
       told = now;
     }
     const QueueView view = queue_.look(programs_.clock.unix_seconds());
-    const bool any = std::any_of(view.jobs.begin(), view.jobs.end(), [&](const QueuedJob& job) {
-      return std::find(ids.begin(), ids.end(), job.id) != ids.end() && fate_of(job.state) == JobFate::alive;
+    const bool any = std::ranges::any_of(view.jobs, [&](const QueuedJob& job) {
+      return std::ranges::find(ids, job.id) != ids.end() && fate_of(job.state) == JobFate::alive;
     });
     if (view.silent_for == 0 && view.asked > first && !any) return true;
     if (interrupted_again() || (view.silent_for > 0 && now >= kPatienceAtEnd)) return false;

@@ -15,7 +15,7 @@ constexpr std::array kVendors = {"nvidia", "amd", "intel"};
 
 bool is_accelerator(const std::string& name) {
   const std::string vendor = name.substr(0, name.find(':'));
-  return std::find(kVendors.begin(), kVendors.end(), vendor) != kVendors.end();
+  return std::ranges::find(kVendors, vendor) != kVendors.end();
 }
 
 // A GPU's architecture, as compilers name it, with its vendor.
@@ -27,7 +27,7 @@ std::string accelerator_of(const std::string& architecture) {
 
 // How many generations lie between: archspec's `ancestors` are in their order.
 std::size_t distance(const Microarchitecture& from, const std::string& to) {
-  const auto at = std::find(from.ancestors.begin(), from.ancestors.end(), to);
+  const auto at = std::ranges::find(from.ancestors, to);
   return from.name == to ? 0 : static_cast<std::size_t>(at - from.ancestors.begin()) + 1;
 }
 

@@ -99,8 +99,7 @@ constexpr std::int64_t kWeek = 7LL * 24 * 3600;
 bool is_written_each_night(const std::string& name, const StatePaths& state) {
   constexpr std::array kNames = {"lock",           "index.lock", "nights",   "nights.lease",
                                  "nights.reserve", "origins",    "kiln.prom"};
-  return name == state.collected().filename() ||
-         std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  return name == state.collected().filename() || std::ranges::find(kNames, name) != kNames.end();
 }
 
 }  // namespace
@@ -109,7 +108,7 @@ std::string state_stamp(const StatePaths& state, const Retention& retention) {
   std::string text = fmt::format("{} {} {} {}\n", retention.keep_for.count(), retention.keep_snapshots,
                                  retention.keep_steps_for.count(), fmt::join(retention.keep, "\n"));
   std::vector<std::string> names = RealFileSystem().list(state.root());
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   for (const std::string& name : names)
     if (!is_written_each_night(name, state))
       text += fmt::format("{} {}\n", name, entry_stamp(state.root() / name));

@@ -90,7 +90,7 @@ bool is_state_part(const std::string& name) {
 
 void need_state_folder(const StatePaths& state, const FileSystem& files) {
   const std::vector<std::string> names = files.list(state.root());
-  const bool ours = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+  const bool ours = std::ranges::any_of(names, [](const std::string& name) {
     return is_of_index(name) || stays(name) || name == "store" || name == "plans" || name == "engine";
   });
   if (!names.empty() && !ours)
@@ -115,7 +115,7 @@ StateContents state_contents(const StatePaths& state, const FileSystem& files) {
   std::vector<Garbage>& parts = contents.parts;
   measure(state.root(), parts);
   auto of = [&](const std::string& name) {
-    return std::find_if(parts.begin(), parts.end(), [&](const Garbage& part) { return part.name == name; });
+    return std::ranges::find_if(parts, [&](const Garbage& part) { return part.name == name; });
   };
   for (const Garbage& part : parts)
     if (part.name.starts_with("store/") && of("store") != parts.end()) of("store")->bytes -= part.bytes;

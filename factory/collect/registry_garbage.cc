@@ -95,8 +95,9 @@ class RegistrySurveyor {
 
   static bool is_worth_a_look(const Candidates& candidates) {
     return !candidates.images.empty() || !candidates.tags.empty() ||
-           std::any_of(candidates.indexes.begin(), candidates.indexes.end(),
-                       [&](const RegistryImage& index) { return !candidates.named.contains(index.digest); });
+           std::ranges::any_of(candidates.indexes, [&](const RegistryImage& index) {
+             return !candidates.named.contains(index.digest);
+           });
   }
 
   void name_what_stays() {

@@ -44,7 +44,7 @@ std::map<std::int64_t, std::string> kept_snapshots(const std::vector<Snapshot>& 
   for (const std::string& word : retention.keep) {
     const auto number = snapshot_number(word);
     if (!number) continue;
-    if (std::find(numbers.begin(), numbers.end(), *number) == numbers.end())
+    if (std::ranges::find(numbers, *number) == numbers.end())
       throw Error(ExitCode::no_match, fmt::format("there is no snapshot {}, which is to be kept", *number),
                   "`kiln index snapshots` lists them; \"keep\" of the site file's \"gc\" names some, too");
     kept.emplace(*number, "kept by name");
@@ -61,7 +61,7 @@ std::map<std::int64_t, std::string> kept_snapshots(const std::vector<Snapshot>& 
 }
 
 bool is_kept_by_name(const ImageRecord& image, const Retention& retention) {
-  return std::any_of(retention.keep.begin(), retention.keep.end(), [&](const std::string& word) {
+  return std::ranges::any_of(retention.keep, [&](const std::string& word) {
     if (snapshot_number(word)) return false;
     if (word == image.manifest.text() || word == image.manifest.hex() || word == image.key) return true;
     return glob_matches(word, image.name()) ||
@@ -301,8 +301,8 @@ std::set<std::string> Roots::published() const {
 }
 
 bool Roots::is_place(const std::string& path) const {
-  return std::any_of(places.begin(), places.end(),
-                     [&](const std::string& place) { return place.find(path) != std::string::npos; });
+  return std::ranges::any_of(places,
+                             [&](const std::string& place) { return place.find(path) != std::string::npos; });
 }
 
 Roots find_roots(const CollectSetup& setup) { return RootFinder(setup).find(); }

@@ -45,8 +45,8 @@ class Surveyor {
     find_dead_folders();
     found_.notes = live_.notes;
     found_.steps = live_.steps;
-    std::stable_sort(found_.garbage.begin(), found_.garbage.end(),
-                     [](const Garbage& a, const Garbage& b) { return a.kind < b.kind; });
+    std::ranges::stable_sort(found_.garbage,
+                             [](const Garbage& a, const Garbage& b) { return a.kind < b.kind; });
     measure(state_.root(), found_.garbage);
     return std::move(found_);
   }
@@ -200,7 +200,7 @@ class Surveyor {
   bool has_live_link(const fs::path& folder) const {
     std::error_code gone;
     const std::vector<std::string> names = setup_.files.list(folder);
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::ranges::any_of(names, [&](const std::string& name) {
       return is_live_key(fs::read_symlink(folder / name, gone).stem().string());
     });
   }

@@ -229,7 +229,7 @@ std::vector<std::string> LayerFolders::of(const LayerChain& chain) const {
     if (setup_.files.is_directory(folder_ / names[i])) continue;  // another process was faster
     unpack(chain.layers[i], names[i], i == 0 ? "" : names[i - 1]);
   }
-  std::reverse(names.begin(), names.end());
+  std::ranges::reverse(names);
   return names;
 }
 

@@ -76,8 +76,8 @@ bool speaks_of_ids(std::string_view words) {
       "insufficient uids", "chown",     "setgroups", "setegid", "seteuid",
       "setresuid",         "newuidmap", "newgidmap", "subuid",  "changing ownership"};
   const std::string lower = lower_case(std::string(words));
-  return std::any_of(kIdWords.begin(), kIdWords.end(),
-                     [&](const char* word) { return lower.find(word) != std::string::npos; });
+  return std::ranges::any_of(kIdWords,
+                             [&](const char* word) { return lower.find(word) != std::string::npos; });
 }
 
 std::string own_user(const std::map<std::string, std::string>& environment) {

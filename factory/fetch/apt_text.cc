@@ -15,7 +15,7 @@ namespace {
 
 std::string one_line(const std::string& text) {
   std::string line(trimmed(text));
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::ranges::replace(line, '\n', ' ');
   return line;
 }
 
@@ -39,7 +39,7 @@ std::string options_of(const sbom::ControlParagraph& paragraph) {
 }
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 bool is_read(const sbom::ControlParagraph& paragraph, const std::string& architecture) {
@@ -149,7 +149,7 @@ bool is_of_apt(std::string_view path) {
   constexpr std::array<std::string_view, 6> kPlaces = {"etc/apt/sources.list", "etc/apt/sources.list.d/",
                                                        "etc/apt/trusted.gpg",  "etc/apt/trusted.gpg.d/",
                                                        "etc/apt/keyrings/",    "usr/share/keyrings/"};
-  return std::any_of(kPlaces.begin(), kPlaces.end(), [&](std::string_view place) {
+  return std::ranges::any_of(kPlaces, [&](std::string_view place) {
     return place.ends_with('/') ? path.starts_with(place) : path == place;
   });
 }

@@ -158,9 +158,8 @@ std::vector<std::pair<fs::path, std::string>> DebianArchive::lists_of(const AptS
            "$(FILENAME)\t$(METAKEY)\t$(REPO_URI)\t$(RELEASE)", "Created-By: Packages"},
           machine_, true);
   must(listed, "cannot read the lists of " + source.suite.suite);
-  const auto alike = std::count_if(sources_.begin(), sources_.end(), [&](const AptSource& one) {
-    return one.suite.suite == source.suite.suite;
-  });
+  const auto alike = std::ranges::count_if(
+      sources_, [&](const AptSource& one) { return one.suite.suite == source.suite.suite; });
   std::vector<std::pair<fs::path, std::string>> lists;
   for (std::string_view line : split(listed.output, '\n')) {
     const auto parts = split(line, '\t');

@@ -72,8 +72,8 @@ class Filling {
       item = is_lost ? mirror_.items.erase(item) : std::next(item);
     }
     std::erase_if(mirror_.archives, [&](const MirrorArchive& archive) {
-      return std::none_of(mirror_.items.begin(), mirror_.items.end(),
-                          [&](const auto& one) { return is_list_of(one.second, archive); });
+      return std::ranges::none_of(mirror_.items,
+                                  [&](const auto& one) { return is_list_of(one.second, archive); });
     });
   }
 
@@ -340,14 +340,14 @@ class Filling {
 
   static bool is_list_of(const MirrorItem& item, const MirrorArchive& archive) {
     if (item.kind != MirrorKind::index && item.kind != MirrorKind::key) return false;
-    return std::any_of(archive.suites.begin(), archive.suites.end(), [&](const MirrorSuite& suite) {
+    return std::ranges::any_of(archive.suites, [&](const MirrorSuite& suite) {
       return item.path.starts_with(suite.folder + "/") ||
              suite.options.find("Signed-By: " + item.path) != std::string::npos;
     });
   }
 
   bool lists_whole(const MirrorArchive& archive) const {
-    return std::all_of(before_.items.begin(), before_.items.end(), [&](const auto& one) {
+    return std::ranges::all_of(before_.items, [&](const auto& one) {
       const MirrorItem& item = one.second;
       return !is_list_of(item, archive) ||
              (setup_.folder.is_linked(item.path, item.digest) && setup_.folder.is_whole(item.digest));
@@ -358,9 +358,8 @@ class Filling {
 
   void count() {
     for (const auto& [key, item] : mirror_.items) {
-      const bool ours = std::any_of(item.cells.begin(), item.cells.end(), [&](std::uint32_t cell) {
-        return chosen_.contains(mirror_.cells[cell]);
-      });
+      const bool ours = std::ranges::any_of(
+          item.cells, [&](std::uint32_t cell) { return chosen_.contains(mirror_.cells[cell]); });
       if (!ours) continue;
       ++report_.items;
       report_.bytes += item.size;

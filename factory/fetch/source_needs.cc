@@ -116,13 +116,14 @@ std::vector<std::string> lacking(const SourceNeeds& needs, const Mirror& mirror)
     if (mirror.source(source.first, source.second) == nullptr)
       lines.push_back(fmt::format("{} ({})", source.first, source.second));
   for (const auto& [wheel, cells] : needs.wheels)
-    if (std::none_of(wheel.sha256.begin(), wheel.sha256.end(),
-                     [&](const std::string& hex) { return mirror.wheel(Digest::from_hex(hex)) != nullptr; }))
+    if (std::ranges::none_of(wheel.sha256, [&](const std::string& hex) {
+          return mirror.wheel(Digest::from_hex(hex)) != nullptr;
+        }))
       lines.push_back(fmt::format("a file of the package {} for pip", wheel.package));
   for (const auto& [key, need] : needs.bases)
     if (archive_of(mirror, need.base) == nullptr)
       lines.push_back(fmt::format("the packages of {} {}", need.base.component, need.base.version));
-  std::sort(lines.begin(), lines.end());
+  std::ranges::sort(lines);
   return lines;
 }
 

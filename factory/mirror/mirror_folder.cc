@@ -28,7 +28,7 @@ std::optional<Digest> digest_of(const fs::path& file) {
 // sha256/aa/<hex>, as seen from the folder of `inside`.
 fs::path target_of(const std::string& inside, const Digest& digest) {
   fs::path up;
-  for (auto parts = std::count(inside.begin(), inside.end(), '/'); parts > 0; --parts) up /= "..";
+  for (auto parts = std::ranges::count(inside, '/'); parts > 0; --parts) up /= "..";
   return up / "sha256" / digest.hex().substr(0, 2) / digest.hex();
 }
 
@@ -39,11 +39,10 @@ std::string fault_of_layout(const fs::path& layout, const FileSystem& files) {
   auto is_damaged = [&](const Descriptor& blob) {
     return digest_of(blob_in_layout(layout, blob.digest)) != blob.digest;
   };
-  if (std::any_of(manifests.begin(), manifests.end(), is_damaged)) return "is damaged";
+  if (std::ranges::any_of(manifests, is_damaged)) return "is damaged";
   try {
     const Manifest manifest = read_layout(layout, files).manifest;
-    const bool whole = !is_damaged(manifest.config) &&
-                       std::none_of(manifest.layers.begin(), manifest.layers.end(), is_damaged);
+    const bool whole = !is_damaged(manifest.config) && std::ranges::none_of(manifest.layers, is_damaged);
     return whole ? "" : "is damaged";
   } catch (const Error&) {
     return "is damaged";

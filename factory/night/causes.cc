@@ -36,7 +36,7 @@ std::string plain_word(std::string_view word) {
 }
 
 bool contains(const Axes& cell, const Axes& entry) {
-  return std::all_of(entry.begin(), entry.end(), [&](const auto& axis) {
+  return std::ranges::all_of(entry, [&](const auto& axis) {
     auto found = cell.find(axis.first);
     return found != cell.end() && found->second == axis.second;
   });
@@ -44,7 +44,7 @@ bool contains(const Axes& cell, const Axes& entry) {
 
 std::size_t count_in(const std::vector<const Axes*>& cells, const Axes& entry) {
   return static_cast<std::size_t>(
-      std::count_if(cells.begin(), cells.end(), [&](const Axes* cell) { return contains(*cell, entry); }));
+      std::ranges::count_if(cells, [&](const Axes* cell) { return contains(*cell, entry); }));
 }
 
 // The shortest description of a failed cell that takes out no good one, and as many failed ones as it may.
@@ -276,7 +276,7 @@ std::vector<FailureGroup> group_failures(const std::vector<NightImage>& images) 
   }
   std::vector<FailureGroup> found;
   for (const Members& members : joined(failed)) found.push_back(group_of(members, good));
-  std::stable_sort(found.begin(), found.end(), [](const FailureGroup& a, const FailureGroup& b) {
+  std::ranges::stable_sort(found, [](const FailureGroup& a, const FailureGroup& b) {
     return a.cells.size() != b.cells.size() ? a.cells.size() > b.cells.size() : a.what < b.what;
   });
   return found;
@@ -294,7 +294,7 @@ NightTrouble trouble_of(const Error& error, const std::string& subject, std::str
 }
 
 void judge(NightTrouble& trouble, const std::vector<NightTrouble>& before, std::int64_t night) {
-  const auto same = std::find_if(before.begin(), before.end(), [&](const NightTrouble& one) {
+  const auto same = std::ranges::find_if(before, [&](const NightTrouble& one) {
     return one.cause == trouble.cause && one.subject == trouble.subject;
   });
   trouble.since = same == before.end() || same->since == 0 ? night : same->since;
@@ -307,8 +307,8 @@ std::string identity_of(const NightTrouble& trouble) {
 
 void add_trouble(NightReport& report, NightTrouble trouble) {
   const std::string identity = identity_of(trouble);
-  const bool is_known = std::any_of(report.troubles.begin(), report.troubles.end(),
-                                    [&](const NightTrouble& one) { return identity_of(one) == identity; });
+  const bool is_known = std::ranges::any_of(
+      report.troubles, [&](const NightTrouble& one) { return identity_of(one) == identity; });
   if (!is_known) report.troubles.push_back(std::move(trouble));
 }
 

@@ -42,7 +42,7 @@ bool decides(const Measurement& measurement, const std::vector<std::string>& sto
              const MeasuredWorkload& place) {
   return measurement.over_stock && measurement.rounds >= kProvingRounds &&
          measurement.workload_files == place.files &&
-         std::find(stock.begin(), stock.end(), measurement.over_stock->key) != stock.end();
+         std::ranges::find(stock, measurement.over_stock->key) != stock.end();
 }
 
 struct NeededImage {
@@ -100,12 +100,12 @@ MeasureAgenda measure_agenda(const std::vector<MeasureCandidate>& candidates, co
       agenda.no_stock.push_back(name);
       continue;
     }
-    std::stable_sort(needed.begin(), needed.end(),
-                     [](const NeededImage& a, const NeededImage& b) { return a.need < b.need; });
+    std::ranges::stable_sort(needed,
+                             [](const NeededImage& a, const NeededImage& b) { return a.need < b.need; });
     add_sessions(name, group, needed, agenda.sessions);
   }
-  std::stable_sort(agenda.sessions.begin(), agenda.sessions.end(),
-                   [](const MeasureSession& a, const MeasureSession& b) { return a.need < b.need; });
+  std::ranges::stable_sort(agenda.sessions,
+                           [](const MeasureSession& a, const MeasureSession& b) { return a.need < b.need; });
   return agenda;
 }
 

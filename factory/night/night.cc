@@ -57,8 +57,8 @@ bool is_good(Verdict verdict) {
 }
 
 std::size_t NightReport::count(Verdict verdict) const {
-  return static_cast<std::size_t>(std::count_if(images.begin(), images.end(),
-                                                [&](const auto& image) { return image.verdict == verdict; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(images, [&](const auto& image) { return image.verdict == verdict; }));
 }
 
 PastNight past_of(const NightReport& report) {

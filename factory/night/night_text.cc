@@ -75,8 +75,8 @@ std::map<Actor, ActorCauses> causes_by_actor(const NightReport& report) {
   for (const NightTrouble& trouble : report.troubles) add(trouble.actor, trouble.what);
   for (const FailureGroup& group : report.failures) add(group.actor, group.what);
   if (report.state != NightState::held) return found;
-  const auto closed = std::find_if(report.gate.begin(), report.gate.end(),
-                                   [](const GateJob& job) { return !job.missing.empty(); });
+  const auto closed =
+      std::ranges::find_if(report.gate, [](const GateJob& job) { return !job.missing.empty(); });
   if (closed == report.gate.end())  // an administrator went back to an earlier snapshot
     add(Actor::site,
         fmt::format("the index is held at snapshot {} until `kiln index release`", report.snapshot));
@@ -273,7 +273,7 @@ std::string night_junit(const NightReport& report) {
   for (const NightTrouble& trouble : report.troubles) cases.push_back(case_of(trouble, night));
   JunitCase whole = passed_case(night, "night");
   // A reader that sees no failed case shows a green night.
-  const bool is_shown = std::any_of(cases.begin(), cases.end(), is_red);
+  const bool is_shown = std::ranges::any_of(cases, is_red);
   if (report.state == NightState::interrupted || (report.state != NightState::green && !is_shown)) {
     whole.outcome = JunitOutcome::error;
     whole.kind = name_of(report.state);

@@ -192,7 +192,7 @@ bool is_part_of_framework(const ComponentUse& compiler, const ImageSpec& image, 
   const ComponentVersion* version = recipe == nullptr ? nullptr : recipe->find_version(compiler.version);
   if (version == nullptr) return false;
   const std::string frameworks = " " + version->fact("stock_of") + " ";
-  return std::any_of(image.components.begin(), image.components.end(), [&](const ComponentUse& use) {
+  return std::ranges::any_of(image.components, [&](const ComponentUse& use) {
     return use.kind == Kind::framework && frameworks.find(" " + use.name + " ") != std::string::npos;
   });
 }
@@ -232,9 +232,9 @@ RunAxes run_axes(const ImageSpec& image) {
     if (use.kind == Kind::library && !use.automatic) axes.libraries.push_back(use.name);
     if (use.kind == Kind::runtime) axes.runtimes.push_back(use.name);
   }
-  std::sort(axes.libraries.begin(), axes.libraries.end());
-  std::sort(axes.compilers.begin(), axes.compilers.end());
-  std::sort(axes.runtimes.begin(), axes.runtimes.end());
+  std::ranges::sort(axes.libraries);
+  std::ranges::sort(axes.compilers);
+  std::ranges::sort(axes.runtimes);
   axes.target = image.target.name;
   axes.accelerator = image.target.accelerators.empty()
                          ? "cpu"

@@ -123,10 +123,9 @@ std::string Caches::told() const {
 }
 
 bool Caches::drop_damaged(std::string_view tail) {
-  const bool is_there = std::find(kinds_.begin(), kinds_.end(), "pip") != kinds_.end();
-  const bool is_shown = std::any_of(kPipDamage.begin(), kPipDamage.end(), [&](const char* words) {
-    return tail.find(words) != std::string_view::npos;
-  });
+  const bool is_there = std::ranges::find(kinds_, "pip") != kinds_.end();
+  const bool is_shown = std::ranges::any_of(
+      kPipDamage, [&](const char* words) { return tail.find(words) != std::string_view::npos; });
   if (!is_there || !is_shown) return false;
   folders_.drop("pip", id_);
   return true;

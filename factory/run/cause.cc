@@ -81,8 +81,8 @@ constexpr std::size_t kNoise = 60;         // lines that may come between an err
 
 template <typename Marks>
 bool has_mark(std::string_view text, const Marks& marks) {
-  return std::any_of(marks.begin(), marks.end(),
-                     [&](const char* mark) { return text.find(mark) != std::string_view::npos; });
+  return std::ranges::any_of(marks,
+                             [&](const char* mark) { return text.find(mark) != std::string_view::npos; });
 }
 
 // buildah that cannot write its own log panics behind the script that failed: its trace says nothing of why.
@@ -248,8 +248,8 @@ bool is_noise(std::string_view line) {
   if (lower.starts_with("make[") && lower.find(']') != std::string::npos)  // make[2]: …
     lower = "make" + lower.substr(lower.find(']') + 1);
   if (lower.starts_with("make: ***")) return lower.find("] error ") != std::string::npos;
-  return lower.empty() || std::any_of(kBegins.begin(), kBegins.end(),
-                                      [&](const char* begin) { return lower.starts_with(begin); });
+  return lower.empty() ||
+         std::ranges::any_of(kBegins, [&](const char* begin) { return lower.starts_with(begin); });
 }
 
 // "x.c:3:1: error: …", "ModuleNotFoundError: …", "E: Unable to locate package", "fatal: …".

@@ -35,8 +35,7 @@ constexpr std::array kChoices = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
 
 bool is_of_driver(std::string_view name) {
   const std::string_view stem = name.substr(0, name.find(".so"));
-  return stem.size() < name.size() &&
-         std::find(kLibraries.begin(), kLibraries.end(), stem) != kLibraries.end();
+  return stem.size() < name.size() && std::ranges::find(kLibraries, stem) != kLibraries.end();
 }
 
 bool is_number(std::string_view text) {

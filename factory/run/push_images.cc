@@ -70,8 +70,7 @@ class AliasChooser {
 bool has_gain_words(const ImageRecord& image, const PushedRecord& record) {
   const Attachment* words = image.attachment(kGainKind);
   return words == nullptr || record.referrers.empty() ||
-         std::find(record.referrers.begin(), record.referrers.end(), words->referrer) !=
-             record.referrers.end();
+         std::ranges::find(record.referrers, words->referrer) != record.referrers.end();
 }
 
 }  // namespace
@@ -150,15 +149,14 @@ bool RegistryPublisher::delete_referrer(const std::string& repository, const Dig
 void RegistryPublisher::remove_superseded(const std::string& repository, const ImageRecord& image,
                                           PushedRecord& record) {
   const auto is_of_now = [&](const Digest& one) {
-    return std::find(record.referrers.begin(), record.referrers.end(), one) != record.referrers.end();
+    return std::ranges::find(record.referrers, one) != record.referrers.end();
   };
   std::vector<Digest> old;
   {
     const std::lock_guard lock(mutex_);
     const auto before = pushed_.image(place_of(repository, image.manifest));
     if (!before || before->going || record.referrers.empty()) return;
-    std::copy_if(before->referrers.begin(), before->referrers.end(), std::back_inserter(old),
-                 std::not_fn(is_of_now));
+    std::ranges::copy_if(before->referrers, std::back_inserter(old), std::not_fn(is_of_now));
   }
   std::vector<Digest> gone;
   for (const Digest& one : old) (delete_referrer(repository, one) ? gone : record.referrers).push_back(one);

@@ -25,8 +25,7 @@ constexpr std::array kNeverHandedOn = {
     "PIP_CONFIG_FILE"};
 
 bool matches_any(const std::string& name, const std::vector<std::string>& globs) {
-  return std::any_of(globs.begin(), globs.end(),
-                     [&](const std::string& glob) { return glob_matches(glob, name); });
+  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_matches(glob, name); });
 }
 
 // The path of a word that names a file of the host, "" for every other word.
@@ -94,11 +93,10 @@ SiteHandover site_handover(const Site& site, const FileSystem& files,
   SiteHandover handover;
   for (const auto& [name, value] : ours) {
     // A parameter that a script does not list must not come in by the back door: no key would cover it.
-    bool is_ours = is_known_parameter(name) ||
-                   std::find(kNeverHandedOn.begin(), kNeverHandedOn.end(), name) != kNeverHandedOn.end();
+    bool is_ours =
+        is_known_parameter(name) || std::ranges::find(kNeverHandedOn, name) != kNeverHandedOn.end();
     if (is_ours || !matches_any(name, site.pass_environment)) continue;
-    bool is_certificate = std::find(kCertificateVariables.begin(), kCertificateVariables.end(), name) !=
-                          kCertificateVariables.end();
+    bool is_certificate = std::ranges::find(kCertificateVariables, name) != kCertificateVariables.end();
     if (is_certificate) continue;
     if (!has_host_path(value))
       handover.environment[name] = value;

@@ -53,15 +53,13 @@ TestTarget test_target(const Step& test) {
 std::string gpu_lacking_here(const CommandResult& result, const std::vector<std::string>& gpus,
                              const HostDescription& host) {
   if (gpus.empty() || (result.end == CommandEnd::exited && result.status == 0)) return "";
-  if (std::any_of(kOldDriver.begin(), kOldDriver.end(),
-                  [&](const char* words) { return says(result, words); }))
+  if (std::ranges::any_of(kOldDriver, [&](const char* words) { return says(result, words); }))
     return host.driver.empty()
                ? "this machine has no GPU driver that the image can use"
                : fmt::format("the GPU's driver of this machine ({}) is too old for the image", host.driver);
   if (!says(result, kNoCodeForGpu)) return "";
   const auto& own = host.accelerators;
-  if (std::any_of(own.begin(), own.end(), [&](const auto& one) { return runs_code_for(gpus, one); }))
-    return "";
+  if (std::ranges::any_of(own, [&](const auto& one) { return runs_code_for(gpus, one); })) return "";
   if (own.empty()) return "this machine has no GPU";
   return fmt::format("this machine has {}, which does not run code for {}", fmt::join(own, ", "),
                      fmt::join(gpus, ", "));

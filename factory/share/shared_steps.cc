@@ -156,7 +156,7 @@ bool SharedSteps::is_proven(const BuiltLayer& layer) const {
   if (proven_.contains({layer.blob.digest, layer.diff_id})) return true;
   try {
     const auto known = RecordReader(setup_.state, setup_.files).step(layer.step);
-    return known && std::any_of(known->chain.layers.begin(), known->chain.layers.end(), [&](const auto& own) {
+    return known && std::ranges::any_of(known->chain.layers, [&](const auto& own) {
              return own.blob.digest == layer.blob.digest && own.diff_id == layer.diff_id;
            });
   } catch (const Error&) {

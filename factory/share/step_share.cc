@@ -27,8 +27,7 @@ bool is_key(std::string_view text) { return text.size() == 64 && is_hex(text); }
 void check_layers(const StepRecord& record, const JsonNode& node) {
   if (record.chain.layers.empty() || record.chain.layers.size() > kMostLayers)
     node.at("layers").fail(fmt::format("expected 1 to {} layers", kMostLayers));
-  if (!std::all_of(record.chain.layers.begin(), record.chain.layers.end(),
-                   [](const BuiltLayer& layer) { return is_key(layer.step); }))
+  if (!std::ranges::all_of(record.chain.layers, [](const BuiltLayer& layer) { return is_key(layer.step); }))
     node.at("layers").fail("expected the keys of steps");
   if (own_layers(record.chain, record.key).empty()) node.at("layers").fail("the step itself made none");
 }

@@ -69,7 +69,7 @@ void CacheFolders::shrink(std::uint64_t most) {
   {
     const FileLock choosing = FileLock::acquire(choosing_lock(root_));
     std::vector<Kept> all = kept();
-    std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
+    std::ranges::sort(all, [](const Kept& a, const Kept& b) { return a.used < b.used; });
     std::uint64_t bytes = 0;
     for (const Kept& one : all) bytes += one.bytes;
     for (const Kept& one : all) {

@@ -132,8 +132,7 @@ class BlobReading {
   BlobReading(const BlobStore& store, BlobsToRead blobs, const FsckOptions& options)
       : store_(store), blobs_(std::move(blobs)), options_(options) {
     auto bytes = [&](const auto* blob) { return store_.size_of(blob->first).value_or(0); };
-    std::sort(blobs_.begin(), blobs_.end(),
-              [&](const auto* a, const auto* b) { return bytes(a) > bytes(b); });
+    std::ranges::sort(blobs_, [&](const auto* a, const auto* b) { return bytes(a) > bytes(b); });
     for (const auto* blob : blobs_) all_ += bytes(blob);
   }
 
@@ -187,7 +186,7 @@ BlobDamage described(const Digest& digest, const UsedBlob& blob, const std::vect
   BlobDamage damage{digest, blob.uses.empty() ? "" : blob.uses.front().what, {}, blob.damage, blob.is_unread};
   for (const BlobUse& use : blob.uses) {
     const std::string& name = users[use.user].name;
-    if (std::find(damage.of.begin(), damage.of.end(), name) == damage.of.end()) damage.of.push_back(name);
+    if (std::ranges::find(damage.of, name) == damage.of.end()) damage.of.push_back(name);
   }
   return damage;
 }
@@ -216,7 +215,7 @@ bool is_damaged(const BlobUses& uses, const Digest& digest) {
 
 // What is damaged is made by packaging, which makes the layout, too.
 bool is_packaged_again(const std::vector<ImageBlob>& blobs) {
-  return std::any_of(blobs.begin(), blobs.end(), [](const ImageBlob& blob) {
+  return std::ranges::any_of(blobs, [](const ImageBlob& blob) {
     return !blob.damage.empty() && blob.role != ImageBlob::Role::layer;
   });
 }

@@ -164,7 +164,7 @@ std::vector<DeadClaim> take_dead_claims(const StatePaths& state, FileSystem& fil
 
 std::size_t living_claims(const StatePaths& state, const FileSystem& files, const std::string& plan) {
   const std::vector<std::string> keys = files.list(state.running());
-  return static_cast<std::size_t>(std::count_if(keys.begin(), keys.end(), [&](const std::string& key) {
+  return static_cast<std::size_t>(std::ranges::count_if(keys, [&](const std::string& key) {
     const fs::path file = state.running(key);
     if (!plan.empty() && !files.read(file).value_or("").ends_with(for_plan(plan))) return false;
     return files.exists(file) && !FileLock::of_the_dead(file);

@@ -93,20 +93,18 @@ bool StateNames::has_test(const Sha256& key) {
 
 bool StateNames::is_built(const ImageSpec& spec) {
   return is_packaged(record_name(spec), spec.repository, spec.immutable_tag) &&
-         std::all_of(spec.tests.begin(), spec.tests.end(),
-                     [&](const Step& test) { return has_test(test.key); });
+         std::ranges::all_of(spec.tests, [&](const Step& test) { return has_test(test.key); });
 }
 
 bool StateNames::is_built(const ResolvedImage& image, const StepTable& steps) {
   if (!is_packaged(image)) return false;
   const std::vector<StepTable::Number> tests = image.tests();
-  return std::all_of(tests.begin(), tests.end(),
-                     [&](StepTable::Number test) { return has_test(steps.key(test)); });
+  return std::ranges::all_of(tests, [&](StepTable::Number test) { return has_test(steps.key(test)); });
 }
 
 bool StateNames::is_failing(const ResolvedImage& image, const StepTable& steps) {
   const std::vector<StepTable::Number> tests = image.tests();
-  return std::any_of(tests.begin(), tests.end(), [&](StepTable::Number test) {
+  return std::ranges::any_of(tests, [&](StepTable::Number test) {
     return !has_test(steps.key(test)) && has_failure(steps.hex(test));
   });
 }

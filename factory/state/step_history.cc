@@ -115,7 +115,7 @@ std::vector<PastRun> without_oldest(std::vector<PastRun> runs, std::size_t most)
     if (bytes > most) break;
     rest.push_back(std::move(*run));
   }
-  std::reverse(rest.begin(), rest.end());
+  std::ranges::reverse(rest);
   return rest;
 }
 
