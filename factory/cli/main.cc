@@ -74,7 +74,7 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
 // The commands, in the order and under the titles of `kiln --help`.
 struct CommandGroup {
   const char* title;
-  std::vector<Subcommand> commands;
+  std::vector<Subcommand*> commands;
 };
 
 std::vector<CommandGroup> command_groups() {
@@ -95,7 +95,7 @@ std::vector<CommandGroup> command_groups() {
 
 void add_subcommands(CLI::App& app, Invocation& invocation) {
   for (const CommandGroup& group : command_groups())
-    for (Subcommand add : group.commands) {
+    for (Subcommand* add : group.commands) {
       CLI::App* subcommand = add(app, invocation);
       subcommand->fallthrough()->group(group.title);
       bool plans = subcommand->get_option_no_throw("--file") != nullptr;
