@@ -220,17 +220,14 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
   add_value(command, "--workload", work.workload, "WORKLOAD", "workload component of the recipes");
   add_value(command, "--suite", options.suite, "FILE",
             "workloads and their cells from this file (kiln schema suite)");
-  command
-      .add_option("--rounds", work.rounds,
-                  "starts of the workload in each image, in turns: A B, B A, A B; those of an interrupted "
-                  "bench count")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command.add_option("--repeat", work.repeats, "most repetitions of a run that other programs disturb")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
-  add_value(command, "--steps", work.wishes.steps, "N", "timed steps of each run (default: the workload's)")
-      ->check(CLI::Range(1, 1'000'000));
+  add_number(command, "--rounds", work.rounds, "N",
+             "starts of the workload in each image, in turns: A B, B A, A B; those of an interrupted "
+             "bench count",
+             1, 1000);
+  add_number(command, "--repeat", work.repeats, "N", "most repetitions of a run that other programs disturb",
+             0, 100);
+  add_number(command, "--steps", work.wishes.steps, "N", "timed steps of each run (default: the workload's)",
+             1, 1'000'000);
   add_value(command, "--ranks", options.ranks, "N",
             "processes that work together, if the workload supports it: one number, or several such as 1,2");
   add_list(command, "--restrict", options.restrictions, "WHAT",

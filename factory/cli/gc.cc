@@ -192,9 +192,8 @@ void run_shared(const GcRequest& request, Invocation& invocation) {
 void add_retention_options(CLI::App& command, GcRequest& request) {
   add_value(command, "--keep-for", request.keep_for, "AGE",
             "keep snapshots, images and logs that are younger (default: 30d)");
-  add_value(command, "--keep-snapshots", request.keep_snapshots, "N",
-            "keep this many of the newest snapshots, at any age (default: 10)")
-      ->check(CLI::Range(1, 1'000'000));
+  add_number(command, "--keep-snapshots", request.keep_snapshots, "N",
+             "keep this many of the newest snapshots, at any age (default: 10)", 1, 1'000'000);
   add_value(command, "--keep-steps-for", request.keep_steps_for, "AGE",
             "keep steps and tests without a plan that are younger (default: 7d)");
   add_list(command, "--keep", request.keep, "WHAT",

@@ -249,8 +249,8 @@ void add_index_fsck(CLI::App& index, Invocation& invocation) {
       "also ask this registry (default: the site file's) for all that the index answers with; exit code 6 if "
       "a part is lost, which --repair pushes again");
   registry->expected(0, 1)->type_name("REGISTRY");
-  add_value(*command, "--jobs", request->jobs, "N", "reading threads (default: one for each processor)")
-      ->check(CLI::Range(1, 1024));
+  add_number(*command, "--jobs", request->jobs, "N", "reading threads (default: one for each processor)", 1,
+             1024);
   add_format_option(*command, request->format);
   add_wait_option(*command, invocation.options);
   command->callback([request, registry, &invocation] {

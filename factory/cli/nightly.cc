@@ -138,19 +138,17 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
             "push to this registry, as kiln publish --to (default: the site file's)");
   command.add_flag("--local", options.local, "push to no registry, even if the site file names one");
   CLI::Option* key =
-      command.add_option("--sign-key", options.asked.key, "sign the pushed images with this key");
-  key->type_name("FILE");
+      add_value(command, "--sign-key", options.asked.key, "FILE", "sign the pushed images with this key");
   add_value(command, "--sign-passphrase-file", options.asked.passphrase_file, "FILE",
             "file whose first line is the key's passphrase")
       ->needs(key);
   add_value(command, "--budget", options.budget, "TIME",
             "build for this long: first stale images, then requested ones (kiln index demand), then "
             "images that were never built");
-  CLI::Option* measure = command.add_option(
-      "--measure", options.suite,
+  CLI::Option* measure = add_value(
+      command, "--measure", options.suite, "SUITE",
       "after publishing, measure images that claim more than stock and are new or changed, against their "
       "stock images, with the workloads of this file (kiln schema suite)");
-  measure->type_name("SUITE");
   add_value(command, "--measure-budget", options.measure_budget, "TIME",
             "measure for this long: no round begins later, and the next night goes on")
       ->needs(measure);

@@ -23,6 +23,15 @@ CLI::Option* add_value(CLI::App& command, const std::string& name, Value& value,
   return command.add_option(name, value, text)->type_name(type);
 }
 
+// A number from `least` to `most`. The help shows the value as the default; one out of the range is none.
+template <typename Number>
+CLI::Option* add_number(CLI::App& command, const std::string& name, Number& value, const char* type,
+                        const std::string& text, std::int64_t least, std::int64_t most) {
+  CLI::Option* option = add_value(command, name, value, type, text)->check(CLI::Range(least, most));
+  const auto now = static_cast<std::int64_t>(value);
+  return now < least || now > most ? option : option->capture_default_str();
+}
+
 // One of `choices`; the help shows the value as the default unless it is empty.
 template <typename Choices = std::initializer_list<const char*>>
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,

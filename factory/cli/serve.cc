@@ -281,20 +281,13 @@ CLI::App* add_serve(CLI::App& app, Invocation& invocation) {
             "file with enforcement scripts of the site; may be repeated");
   add_value(*command, "--scaling-models", options->site.scaling_models, "FILE",
             "file with scaling models of mappings; may be repeated");
-  add_value(*command, "--connections", options->limits.connections, "N", "most connections at a time")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  add_value(*command, "--per-address", options->limits.per_address, "N",
-            "most connections of one address; 0 for no limit, as behind a proxy")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
-  add_value(*command, "--threads", options->limits.threads, "N", "number of threads that answer")
-      ->check(CLI::Range(2, 256))
-      ->capture_default_str();
-  add_value(*command, "--request-time", options->seconds, "SECONDS",
-            "time for a whole request, including the silence before it")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
+  HttpLimits& limits = options->limits;
+  add_number(*command, "--connections", limits.connections, "N", "most connections at a time", 1, 1'000'000);
+  add_number(*command, "--per-address", limits.per_address, "N",
+             "most connections of one address; 0 for no limit, as behind a proxy", 0, 1'000'000);
+  add_number(*command, "--threads", limits.threads, "N", "number of threads that answer", 2, 256);
+  add_number(*command, "--request-time", options->seconds, "SECONDS",
+             "time for a whole request, including the silence before it", 1, 3600);
   add_serve_token(*command, invocation);
   command->callback([options, command, &invocation] {
     if (command->get_subcommands().empty()) run_serve(*options, invocation);

@@ -170,10 +170,9 @@ CLI::App* add_shell(CLI::App& app, Invocation& invocation) {
       "kiln shell -f matrix/demo.json 'pytorch:*-openblas-x86_64-*' --failed\n"
       "echo 'ldconfig -p' | kiln shell -f matrix/demo.json framework=jax");
   add_cell_options(*command, *options);
-  auto* step = command->add_option(
-      "--step", options->step,
-      "open it where this step runs: a component (openblas), a title, or the beginning of a key");
-  step->type_name("STEP");
+  auto* step =
+      add_value(*command, "--step", options->step, "STEP",
+                "open it where this step runs: a component (openblas), a title, or the beginning of a key");
   command->add_flag("--failed", options->failed, "open it where the step runs that failed in the last build")
       ->excludes(step);
   command->callback([options, &invocation] { run_shell(*options, invocation); });
