@@ -9,7 +9,7 @@
 #include "factory/distribution/http.h"
 #include "factory/engine/architecture.h"
 #include "factory/engine/engine.h"
-#include "factory/engine/own_ids.h"
+#include "factory/engine/user_namespace.h"
 #include "factory/os/cgroup.h"
 #include "factory/os/file_lock.h"
 #include "factory/os/processors.h"

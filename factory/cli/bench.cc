@@ -10,7 +10,7 @@
 
 #include "factory/base/text.h"
 #include "factory/bench/suite.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/app/bench_rows.h"
-#include "factory/app/bench_turns.h"
+#include "factory/app/benching.h"
 #include "factory/bench/exchange.h"
 #include "factory/bench/external_table.h"
 #include "factory/bench/restriction.h"

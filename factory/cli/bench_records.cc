@@ -9,7 +9,7 @@
 #include "factory/base/text.h"
 #include "factory/bench/groups.h"
 #include "factory/cli/bench.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"

@@ -8,7 +8,7 @@
 #include "factory/base/text.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/build_images.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/print.h"
 #include "factory/report/matrix_patch.h"
 #include "factory/run/publish.h"

@@ -13,7 +13,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
-#include "factory/run/kept_tables.h"
+#include "factory/run/kept_files.h"
 
 namespace kiln {
 namespace {

@@ -8,9 +8,8 @@
 
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
-#include "factory/cli/derive_inputs.h"
 #include "factory/cli/image_name.h"
-#include "factory/cli/kept_input.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/plan_text.h"
 #include "factory/cli/print.h"

@@ -1,11 +1,10 @@
-#include "factory/cli/derive_inputs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "factory/base/text.h"
+#include "factory/cli/derive.h"
 #include "factory/derive/folder_archive.h"
 #include "factory/oci/overlay_tree.h"
 

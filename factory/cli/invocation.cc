@@ -14,7 +14,6 @@
 #include "factory/cli/lock_use.h"
 #include "factory/cli/print.h"
 #include "factory/engine/engine.h"
-#include "factory/engine/own_ids.h"
 #include "factory/engine/user_namespace.h"
 #include "factory/os/ignored_calls.h"
 #include "factory/recipe/component_value.h"

@@ -8,10 +8,8 @@
 
 #include "factory/base/reading.h"
 #include "factory/cli/derive.h"
-#include "factory/cli/derive_inputs.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/kept_input.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"

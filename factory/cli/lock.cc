@@ -8,7 +8,7 @@
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/upstream.h"

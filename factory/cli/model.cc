@@ -16,7 +16,7 @@
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "factory/record/host_description.h"
-#include "factory/run/kept_tables.h"
+#include "factory/run/kept_files.h"
 #include "registry/model/anchored_prediction.h"
 #include "registry/model/kept_model.h"
 

@@ -5,7 +5,7 @@
 
 #include "factory/base/reading.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/cli/invocation.h"
-#include "factory/cli/kept_input.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"

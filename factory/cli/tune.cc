@@ -8,7 +8,7 @@
 #include "factory/base/quantity.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"

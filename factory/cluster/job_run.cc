@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "factory/cluster/job_end.h"
 #include "factory/cluster/job_request.h"
-#include "factory/cluster/job_wait.h"
 #include "factory/cluster/queued_job.h"
 #include "factory/os/file_lock.h"
 #include "factory/run/failure.h"

@@ -8,8 +8,8 @@
 
 #include "factory/base/unique_name.h"
 #include "factory/engine/architecture.h"
-#include "factory/engine/own_ids.h"
 #include "factory/engine/private_folder.h"
+#include "factory/engine/user_namespace.h"
 #include "factory/oci/layer_write.h"
 #include "factory/oci/layout.h"
 #include "factory/run/caches.h"

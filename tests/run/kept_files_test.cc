@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "factory/bench/timm_table.h"
-#include "factory/run/kept_tables.h"
 #include "support/fake_effects.h"
 
 namespace kiln::testing {
