@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
@@ -68,19 +69,6 @@ void print(const std::vector<FlagOrigin>& flags) {
   for (const Remark& one : empty) say("empty, because {}: {}\n", one.text, fmt::join(one.variables, ", "));
 }
 
-Json json_of(const std::vector<FlagOrigin>& flags) {
-  Json array = Json::array();
-  for (const FlagOrigin& flag : flags)
-    array.push_back({{"variable", flag.variable},
-                     {"value", flag.value},
-                     {"compiler", flag.compiler},
-                     {"target", flag.target},
-                     {"from", flag.from},
-                     {"note", flag.note},
-                     {"component", flag.component}});
-  return array;
-}
-
 CompilerVersion compiler_from(const std::string& text) {
   std::size_t at = text.find('@');
   if (at == std::string::npos || at == 0 || at + 1 == text.size())
@@ -123,7 +111,7 @@ Json json_of(const FlagAnswer& answer, const FlagQuery& query, Invocation& invoc
   const auto& flags = std::get<std::vector<FlagOrigin>>(answer.flags);
   json["answered"] = flags.front().target;
   json["note"] = flags.front().note;
-  json["flags"] = json_of(flags);
+  json["flags"] = json_list(flags);
   return json;
 }
 
@@ -166,9 +154,7 @@ void show_flags(const FlagQuery& query, bool json, Invocation& invocation) {
     }
   }
   if (!json) return print(answers, archspec_of(invocation));
-  Json array = Json::array();
-  for (const FlagAnswer& answer : answers) array.push_back(json_of(answer, query, invocation));
-  print_json(array);
+  print_json(json_list(answers, [&](const FlagAnswer& one) { return json_of(one, query, invocation); }));
 }
 
 void show_flags(const Catalogue& catalogue, const ImageNumbers& cells, bool json, Invocation& invocation) {
@@ -183,7 +169,7 @@ void show_flags(const Catalogue& catalogue, const ImageNumbers& cells, bool json
                        {"image", name},
                        {"target", spec.target.composition()},
                        {"note", found.note},
-                       {"flags", json_of(found.flags)}});
+                       {"flags", json_list(found.flags)}});
       continue;
     }
     say("{} for {} (archspec {})\n", name, spec.target.composition(), archspec_of(invocation));
@@ -237,19 +223,15 @@ class StagePrinter {
 
   void print_expansion(const Expansion& cells) const {
     invocation_.note_cells(cells, cells.size(), cells.excluded());
-    Json all = Json::array();
-    for (std::uint32_t cell : choose_cells(cells, options_, invocation_).images)
-      all.push_back(to_json(cells.request(cell)));
-    print_json(all);
+    print_json(json_list(choose_cells(cells, options_, invocation_).images,
+                         [&](std::uint32_t cell) { return to_json(cells.request(cell)); }));
   }
 
   template <typename ToJson>
   void print_images(const Resolution& images, ToJson json_of) const {
     note(images);
-    Json all = Json::array();
-    for (std::uint32_t image : choose_whole_cells(images, options_, invocation_).images)
-      all.push_back(json_of(images.image(image).spec()));
-    print_json(all);
+    print_json(json_list(choose_whole_cells(images, options_, invocation_).images,
+                         [&](std::uint32_t image) { return json_of(images.image(image).spec()); }));
   }
 
   const ShowOptions& options_;
