@@ -7,6 +7,7 @@
 #include <map>
 
 #include "factory/base/effects.h"
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 
 namespace kiln {
@@ -285,13 +286,10 @@ Json to_json(const GroupComparison& comparison) {
     json["marks"] = pair.marks;
     groups.push_back(std::move(json));
   }
-  Json apart = Json::array();
-  for (const ComparedPair& pair : comparison.apart) apart.push_back(pair_json(pair));
-  Json only_a = Json::array();
-  Json only_b = Json::array();
-  for (const ColumnValues& values : comparison.only_a) only_a.push_back(named(values));
-  for (const ColumnValues& values : comparison.only_b) only_b.push_back(named(values));
-  return {{"groups", groups}, {"apart", apart}, {"only_a", only_a}, {"only_b", only_b}};
+  return {{"groups", groups},
+          {"apart", json_list(comparison.apart, pair_json)},
+          {"only_a", json_list(comparison.only_a, named)},
+          {"only_b", json_list(comparison.only_b, named)}};
 }
 
 }  // namespace kiln

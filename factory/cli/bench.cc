@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/bench/suite.h"
 #include "factory/cli/named_files.h"
@@ -45,8 +46,7 @@ void print_bench_rows(const std::vector<BenchRow>& rows, const std::string& form
   if (format == "json") {
     Json all = Json::array();
     for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(to_json(rows[i], gains[i]));
-    print_json(all);
-    return;
+    return print_json(all);
   }
   Table table({"IMAGE", "WORKLOAD", "MEDIAN", "QUARTILES", "UNIT", "SAMPLES", "AGAINST THE FIRST", "MEASURED",
                "DOUBTFUL"});
@@ -105,9 +105,7 @@ std::vector<BenchPart> parts_of_options(const BenchOptions& options) {
 }
 
 std::vector<BenchPart> parts_of_suite(const BenchOptions& options, Invocation& invocation) {
-  invocation.need_file(options.suite);
-  const Suite suite = suite_from_json(
-      JsonDocument::parse(invocation.files.read(options.suite).value_or(""), options.suite).root());
+  const Suite suite = suite_from_json(read_document(invocation.files, options.suite).root());
   std::vector<BenchPart> parts;
   for (const SuiteWorkload& workload : suite.workloads) {
     BenchPart part{options.work, options};

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/bench/openvino_table.h"
 #include "factory/bench/timm_table.h"
@@ -43,11 +44,7 @@ Json summary_of(const ExternalTable& table) {
 void list_tables(const TablesOptions& options, Invocation& invocation) {
   const StatePaths state = invocation.state();
   const std::vector<ExternalTable> tables = KeptTables(state, invocation.files).all();
-  if (options.format == "json") {
-    Json all = Json::array();
-    for (const ExternalTable& table : tables) all.push_back(summary_of(table));
-    return print_json(all);
-  }
+  if (options.format == "json") return print_json(json_list(tables, summary_of));
   Table shown({"SERIES", "ROWS", "LICENCE", "SOURCE"});
   for (const ExternalTable& table : tables)
     shown.add(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/image_name.h"
@@ -288,11 +289,7 @@ void list_derived(const std::string& format, Invocation& invocation) {
     invocation.note(error.format());
     invocation.exit_code = ExitCode::store;
   });
-  if (format == "json") {
-    Json json = Json::array();
-    for (const Derivation& one : all) json.push_back(to_json(one));
-    return print_json(json);
-  }
+  if (format == "json") return print_json(json_list(all));
   Table table({"NAME", "MATRIX", "PARENT"});
   for (const Derivation& one : all)
     for (const AxisValues& parent : one.parents) table.add({one.name, one.matrix, axes_text(parent)});

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "factory/app/collection.h"
+#include "factory/base/json_put.h"
 #include "factory/base/quantity.h"
 #include "factory/base/text.h"
 #include "factory/cli/collection.h"
@@ -51,15 +52,15 @@ void print_each(const std::vector<Garbage>& garbage) {
 }
 
 Json to_json(const std::vector<Garbage>& garbage) {
-  Json list = Json::array();
-  for (const Garbage& one : garbage)
-    list.push_back({{"kind", name_of(one.kind)}, {"name", one.name}, {"why", one.why}, {"bytes", one.bytes}});
-  return list;
+  return json_list(garbage, [](const Garbage& one) {
+    return Json{{"kind", name_of(one.kind)}, {"name", one.name}, {"why", one.why}, {"bytes", one.bytes}};
+  });
 }
 
 Json to_json(const Survey& survey, bool removed) {
-  Json kept = Json::array();
-  for (const auto& [number, why] : survey.roots.snapshots) kept.push_back({{"number", number}, {"why", why}});
+  Json kept = json_list(survey.roots.snapshots, [](const auto& snapshot) {
+    return Json{{"number", snapshot.first}, {"why", snapshot.second}};
+  });
   return {{"deleted", removed},
           {"bytes", bytes_of(survey.garbage)},
           {"garbage", to_json(survey.garbage)},

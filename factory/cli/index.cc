@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/app/index_names.h"
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
@@ -130,9 +131,7 @@ void run_demand(const DemandOptions& options, Invocation& invocation) {
   if (options.unmet)
     std::erase_if(all, [](const Demand& one) { return one.outcome == Demand::Outcome::answered; });
   if (options.format == "table") return print_table(all, options.limit);
-  Json json = Json::array();
-  for (const Demand& one : all) json.push_back(to_json(one));
-  print_json(json);
+  print_json(json_list(all));
 }
 
 // `kiln index demand`, below `index`.

@@ -10,6 +10,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/collection.h"
 #include "factory/cli/image_name.h"
@@ -140,9 +141,9 @@ FsckReport check(const FsckRequest& request, Invocation& invocation) {
 }
 
 Json to_json(const FsckReport& report, const std::vector<Mended>& found) {
-  Json damage = Json::array();
-  for (const Mended& one : found)
-    damage.push_back({{"damage", one.damage}, {"remedy", one.done}, {"whole", one.is_whole}});
+  Json damage = json_list(found, [](const Mended& one) {
+    return Json{{"damage", one.damage}, {"remedy", one.done}, {"whole", one.is_whole}};
+  });
   return {{"blobs", report.looked_at}, {"bytes_read", report.read}, {"damage", std::move(damage)}};
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
@@ -51,13 +52,15 @@ PolicyUpdate new_lock(const LockOptions& options, const Catalogue& catalogue,
 }
 
 Json as_json(const PolicyUpdate& update, bool written) {
-  Json changes = Json::array(), held = Json::array(), problems = Json::array();
-  for (const LockChange& change : update.changes) changes.push_back(to_json(change));
-  for (const HeldChange& change : update.held) held.push_back(to_json(change));
-  for (const LockProblem& problem : update.problems)
-    problems.push_back({{"id", problem.id}, {"error", problem.why.format()}});
-  return {{"file", update.lock.file},      {"written", written},      {"entries", update.lock.entries.size()},
-          {"changes", std::move(changes)}, {"held", std::move(held)}, {"problems", std::move(problems)}};
+  Json problems = json_list(update.problems, [](const LockProblem& problem) {
+    return Json{{"id", problem.id}, {"error", problem.why.format()}};
+  });
+  return {{"file", update.lock.file},
+          {"written", written},
+          {"entries", update.lock.entries.size()},
+          {"changes", json_list(update.changes)},
+          {"held", json_list(update.held)},
+          {"problems", std::move(problems)}};
 }
 
 void print(const LockOptions& options, const PolicyUpdate& update, bool written) {

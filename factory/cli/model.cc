@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "factory/base/json_put.h"
 #include "factory/base/reading.h"
 #include "factory/bench/external_table.h"
 #include "factory/bench/speed_records.h"
@@ -117,11 +118,7 @@ void check_records(const ModelRequest& request, Invocation& invocation) {
     for (const LeftOut left_out : {LeftOut::image, LeftOut::host})
       checks.push_back(check_with_anchors(all, left_out, kAnchors));
   }
-  if (request.json) {
-    Json json = Json::array();
-    for (const ModelCheck& check : checks) json.push_back(to_json(check));
-    return print_json(json);
-  }
+  if (request.json) return print_json(json_list(checks));
   for (const ModelCheck& check : checks) say("{}\n", text_of(check));
 }
 

@@ -7,6 +7,7 @@
 
 #include "factory/app/night_watch.h"
 #include "factory/base/quantity.h"
+#include "factory/base/reading.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/night_work.h"
@@ -104,9 +105,7 @@ std::chrono::seconds budget_of(const char* option, const std::string& text) {
 }
 
 MeasureTerms measure_terms(const NightlyOptions& options, const Invocation& invocation) {
-  invocation.need_file(options.suite);
-  const std::string text = invocation.files.read(options.suite).value_or("");
-  MeasureTerms terms{suite_from_json(JsonDocument::parse(text, options.suite).root())};
+  MeasureTerms terms{suite_from_json(read_document(invocation.files, options.suite).root())};
   terms.on_busy_machine = options.measure_anyway;
   if (!options.measure_budget.empty()) terms.budget = budget_of("--measure-budget", options.measure_budget);
   return terms;
