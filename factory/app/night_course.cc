@@ -14,7 +14,6 @@
 #include "factory/night/causes.h"
 #include "factory/night/night_files.h"
 #include "factory/night/night_gains.h"
-#include "factory/night/night_html.h"
 #include "factory/night/night_images.h"
 #include "factory/night/night_text.h"
 #include "factory/state/lock.h"

@@ -10,8 +10,7 @@
 #include "factory/base/error.h"
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
-#include "factory/bench/openvino_table.h"
-#include "factory/bench/timm_table.h"
+#include "factory/bench/published_tables.h"
 
 namespace kiln {
 namespace {

@@ -7,8 +7,7 @@
 
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
-#include "factory/bench/openvino_table.h"
-#include "factory/bench/timm_table.h"
+#include "factory/bench/published_tables.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"

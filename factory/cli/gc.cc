@@ -16,7 +16,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
-#include "factory/collect/empty_state.h"
+#include "factory/collect/collect.h"
 #include "factory/collect/survey.h"
 #include "factory/report/plan_graph.h"
 

@@ -1,6 +1,4 @@
 // kiln shell: a shell where a step of an image runs, or in the image itself.
-#include "factory/run/shell.h"
-
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -9,6 +7,7 @@
 
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
+#include "factory/run/script.h"
 #include "factory/state/plan_file.h"
 #include "factory/state/record_store.h"
 

@@ -10,7 +10,7 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/collect/empty_state.h"
+#include "factory/collect/collect.h"
 #include "factory/oci/blob_store.h"
 #include "factory/state/plan_file.h"
 #include "factory/state/record_store.h"

@@ -1,5 +1,3 @@
-#include "factory/night/night_html.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

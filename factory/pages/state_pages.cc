@@ -3,7 +3,6 @@
 #include <map>
 
 #include "factory/night/night_files.h"
-#include "factory/night/night_html.h"
 #include "factory/night/night_text.h"
 #include "factory/oci/blob_store.h"
 #include "factory/render/render.h"

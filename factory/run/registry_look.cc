@@ -1,5 +1,3 @@
-#include "factory/run/registry_look.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "factory/distribution/image_index.h"
 #include "factory/distribution/push.h"
 #include "factory/distribution/signature.h"
+#include "factory/run/push_images.h"
 
 namespace kiln {
 namespace {

@@ -13,7 +13,6 @@
 #include "factory/os/processors.h"
 #include "factory/run/failure.h"
 #include "factory/run/offline.h"
-#include "factory/run/secrets.h"
 #include "factory/state/access.h"
 #include "factory/state/lock.h"
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "factory/base/error.h"
-#include "factory/bench/timm_table.h"
+#include "factory/bench/published_tables.h"
 #include "factory/run/kept_files.h"
 #include "support/fake_effects.h"
 

@@ -1,4 +1,4 @@
-// The results table of OpenVINO. Pure.
+// The tables of results that OpenVINO and timm publish. Pure.
 #pragma once
 
 #include <cstddef>
@@ -32,5 +32,12 @@ struct OpenvinoTables {
 // cannot be such a table; docs/formats/files.md.
 OpenvinoTables openvino_tables(std::string_view text, const std::string& file,
                                const std::map<std::string, std::string>& said);
+
+// A results table of inference of huggingface/pytorch-image-models (results/benchmark-infer-*.csv), whose
+// name says how it was measured: benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv. `said` has members
+// of TableFacts by name, in place of what the name says. Throws Error(usage) for a fact that neither says,
+// Error(input) with `file`, line and column of what cannot be such a table; docs/formats/files.md.
+ExternalTable timm_table(std::string_view text, const std::string& file,
+                         const std::map<std::string, std::string>& said);
 
 }  // namespace kiln
