@@ -12,7 +12,6 @@
 #include "factory/cli/print.h"
 #include "factory/report/matrix_patch.h"
 #include "factory/run/publish.h"
-#include "registry/select/gain.h"
 
 namespace kiln {
 namespace {

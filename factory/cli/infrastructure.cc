@@ -12,7 +12,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/site_documents.h"
-#include "factory/cli/state_lock.h"
 #include "factory/record/host_description.h"
 #include "registry/deploy/deploy_site.h"
 #include "registry/deploy/detected_machines.h"

@@ -10,7 +10,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/site_documents.h"
-#include "factory/cli/state_lock.h"
 #include "factory/cli/usage.h"
 #include "registry/deploy/enforcement.h"
 

@@ -24,7 +24,6 @@
 #include "factory/pages/catalogue_pages.h"
 #include "factory/pages/state_pages.h"
 #include "factory/state/state.h"
-#include "registry/answer/chooser.h"
 #include "registry/http/listen.h"
 #include "registry/http/server.h"
 #include "registry/select/mappings.h"

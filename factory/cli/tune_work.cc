@@ -6,7 +6,6 @@
 
 #include "factory/base/text.h"
 #include "factory/base/unique_name.h"
-#include "factory/cli/print.h"
 #include "factory/cli/question.h"
 #include "factory/cluster/compute_node.h"
 #include "factory/cluster/job_request.h"

@@ -16,17 +16,10 @@ namespace {
 
 // pip alone knows it, and says it in its help.
 std::string default_index(Invocation& invocation) {
-  if (!invocation.runner.find_program("python3")) return "";
-  Command command;
-  command.argv = {"python3", "-m", "pip", "install", "--help"};
-  command.environment = invocation.child_environment();
-  command.environment["COLUMNS"] = "1000";
-  command.environment["LC_ALL"] = "C";
-  command.capture_stdout = true;
-  command.limits.wall = std::chrono::minutes(1);
-  const CommandResult result = invocation.runner.run(command);
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  return result.ok() ? default_index_in(result.output) : "";
+  const auto help =
+      invocation.output_of({"env", "COLUMNS=1000", "LC_ALL=C", "python3", "-m", "pip", "install", "--help"},
+                           std::chrono::minutes(1));
+  return help ? default_index_in(*help) : "";
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/durable_file.h"
 #include "factory/base/in_parallel.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"

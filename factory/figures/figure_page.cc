@@ -9,7 +9,6 @@
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
 #include "factory/bench/csv_rows.h"
-#include "factory/bench/statistics.h"
 #include "factory/figures/chart_text.h"
 
 namespace kiln {

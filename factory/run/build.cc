@@ -8,7 +8,6 @@
 #include "factory/base/text.h"
 #include "factory/base/unique_name.h"
 #include "factory/engine/architecture.h"
-#include "factory/oci/blob_store.h"
 #include "factory/plan/plan_json.h"
 #include "factory/render/render.h"
 #include "factory/run/build_progress.h"

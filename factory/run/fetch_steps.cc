@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "factory/state/lock.h"
-#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {
