@@ -12,7 +12,6 @@
 #include "factory/base/unique_name.h"
 #include "factory/engine/container_script.h"
 #include "factory/engine/import_layout.h"
-#include "factory/engine/mount_table.h"
 #include "factory/os/processors.h"
 
 namespace kiln {
@@ -119,12 +118,7 @@ bool did_not_begin(const CommandResult& result) {
 class BuildahContainer final : public MountedContainer {
  public:
   BuildahContainer(BuildahEngine& engine, std::string name)
-      : MountedContainer(engine.setup_),
-        engine_(engine),
-        name_(std::move(name)),
-        overlay_(setup_.runner, setup_.files, setup_.environment) {}
-  BuildahContainer(const BuildahContainer&) = delete;
-  BuildahContainer& operator=(const BuildahContainer&) = delete;
+      : MountedContainer(engine.setup_), engine_(engine), name_(std::move(name)) {}
 
   ~BuildahContainer() override {
     if (is_kept_) return;
@@ -220,7 +214,6 @@ class BuildahContainer final : public MountedContainer {
 
   BuildahEngine& engine_;
   std::string name_;
-  OverlayMount overlay_;   // ours
   fs::path mounted_;       // where the engine mounted it; empty while it did not
   bool is_empty_ = false;  // made from nothing
   bool is_kept_ = false;   // as an image, and gone

@@ -12,7 +12,6 @@
 #include "factory/engine/container_files.h"
 #include "factory/engine/container_script.h"
 #include "factory/engine/import_layout.h"
-#include "factory/engine/mount_table.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {
@@ -71,10 +70,7 @@ class DockerContainer final : public MountedContainer {
       : MountedContainer(engine.setup_),
         engine_(engine),
         parent_(std::move(parent)),
-        image_(step_image(parent_ ? parent_->key : engine.nothing())),
-        overlay_(setup_.runner, setup_.files, setup_.environment) {}
-  DockerContainer(const DockerContainer&) = delete;
-  DockerContainer& operator=(const DockerContainer&) = delete;
+        image_(step_image(parent_ ? parent_->key : engine.nothing())) {}
 
   ~DockerContainer() override {
     try {
@@ -187,7 +183,6 @@ class DockerContainer final : public MountedContainer {
   std::optional<StepRecord> parent_;  // none: made from nothing
   std::string image_, name_;          // name_ is empty while there is no container
   bool has_run_ = false;
-  OverlayMount overlay_;
   fs::path work_;  // overlayfs' own, of tree()
 };
 
