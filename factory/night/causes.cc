@@ -18,10 +18,6 @@ constexpr std::size_t kMostSignature = 200;  // bytes
 constexpr std::size_t kMostOthers = 4;       // words of a cause beside the first
 constexpr std::size_t kMostEntries = 20;     // of an exclude, for one cause
 
-bool is_failure(const NightImage& image) {
-  return image.verdict == Verdict::failed || image.verdict == Verdict::unplanned;
-}
-
 // A word without what tells it from its like.
 std::string plain_word(std::string_view word) {
   if (word.find('/') != std::string_view::npos) return "/";
@@ -271,7 +267,7 @@ std::vector<FailureGroup> group_failures(const std::vector<NightImage>& images) 
   Members failed;
   std::vector<const Axes*> good;
   for (const NightImage& image : images) {
-    if (is_failure(image)) failed.push_back(&image);
+    if (has_failed(image.verdict)) failed.push_back(&image);
     if (is_good(image.verdict)) good.push_back(&image.axes);
   }
   std::vector<FailureGroup> found;

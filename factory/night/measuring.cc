@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "factory/base/enum_names.h"
 #include "factory/bench/run.h"
 
 namespace kiln {
@@ -64,17 +65,11 @@ void add_sessions(const std::string& name, const MeasureGroup& group, const std:
 }  // namespace
 
 std::string_view name_of(MeasureNeed need) {
-  switch (need) {
-    case MeasureNeed::fell_back:
-      return "fell back";
-    case MeasureNeed::changed:
-      return "changed";
-    case MeasureNeed::missing:
-      return "new";
-    case MeasureNeed::none:
-      break;
-  }
-  return "measured";
+  static constexpr auto kNames = enum_names<MeasureNeed>({{MeasureNeed::fell_back, "fell back"},
+                                                          {MeasureNeed::changed, "changed"},
+                                                          {MeasureNeed::missing, "new"},
+                                                          {MeasureNeed::none, "measured"}});
+  return kNames.of(need);
 }
 
 MeasureNeed need_of(const MeasureCandidate& candidate, const std::vector<std::string>& stock,

@@ -56,6 +56,8 @@ bool is_good(Verdict verdict) {
   return verdict == Verdict::built || verdict == Verdict::mended || verdict == Verdict::unchanged;
 }
 
+bool has_failed(Verdict verdict) { return verdict == Verdict::failed || verdict == Verdict::unplanned; }
+
 std::size_t NightReport::count(Verdict verdict) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(images, [&](const auto& image) { return image.verdict == verdict; }));

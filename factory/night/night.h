@@ -25,7 +25,8 @@ enum class Verdict {
   no_machine    // nothing here runs its programs
 };
 std::string_view name_of(Verdict verdict);
-bool is_good(Verdict verdict);  // there is an image of today's plan
+bool is_good(Verdict verdict);     // there is an image of today's plan
+bool has_failed(Verdict verdict);  // this night tried, and there is none
 
 // Who must act, so that it becomes good.
 enum class Actor { nobody, recipe, site };

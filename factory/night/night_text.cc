@@ -97,21 +97,10 @@ std::string acting_text(Actor actor, const ActorCauses& causes) {
 
 // An image that needs an action is a failure; one that the next night can mend is an error.
 JunitOutcome junit_outcome(const NightImage& image) {
-  switch (image.verdict) {
-    case Verdict::built:
-    case Verdict::mended:
-    case Verdict::unchanged:
-      return JunitOutcome::passed;
-    case Verdict::unplanned:
-      return JunitOutcome::failed;
-    case Verdict::failed:
-      return image.failure == FailureClass::infrastructure ? JunitOutcome::error : JunitOutcome::failed;
-    case Verdict::not_reached:
-    case Verdict::no_time:
-    case Verdict::no_machine:
-      break;
-  }
-  return JunitOutcome::skipped;
+  if (is_good(image.verdict)) return JunitOutcome::passed;
+  if (!has_failed(image.verdict)) return JunitOutcome::skipped;
+  const bool can_mend = image.verdict == Verdict::failed && image.failure == FailureClass::infrastructure;
+  return can_mend ? JunitOutcome::error : JunitOutcome::failed;
 }
 
 JunitCase passed_case(const std::string& suite, const std::string& name) {
