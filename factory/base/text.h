@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,9 @@ bool contains_any(std::string_view text, const Words& words) {
     if (text.find(word) != std::string_view::npos) return true;
   return false;
 }
+
+// What `name` has there, such as in an environment; "" without it.
+std::string value_in(const std::map<std::string, std::string>& values, const std::string& name);
 
 // The offset of the first byte that belongs to no character of UTF-8 (RFC 3629); npos when there is none.
 std::size_t first_not_utf8(std::string_view text);

@@ -1,7 +1,6 @@
 // kiln completion: what makes bash, zsh and fish ask `kiln __complete` what may stand at the cursor.
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/options_text.h"
@@ -192,8 +192,7 @@ using Given = std::map<std::string, std::string>;
 std::string given_or(const Given& given, const std::string& name, const std::string& variable,
                      const Invocation& invocation) {
   if (auto found = given.find(name); found != given.end()) return found->second;
-  auto found = invocation.environment.find(variable);
-  return found == invocation.environment.end() ? "" : found->second;
+  return value_in(invocation.environment, variable);
 }
 
 // Ids, and `axis=` of every axis; once there is an `axis=`, its values.

@@ -16,6 +16,7 @@
 #include "factory/app/night_metrics.h"
 #include "factory/base/durable_file.h"
 #include "factory/base/effects.h"
+#include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
@@ -172,8 +173,7 @@ ServeSettings read_settings(const ServeOptions& options, Invocation& invocation)
   settings.paths.state = invocation.state().root();
   settings.paths.archspec = invocation.archspec_file();
   settings.paths.recipes = invocation.recipe_folders();
-  const auto folder = invocation.environment.find("SINGULARITY_DIR");
-  if (folder != invocation.environment.end()) settings.paths.sif_folder = folder->second;
+  settings.paths.sif_folder = value_in(invocation.environment, "SINGULARITY_DIR");
   if (!options.tokens.empty()) settings.tokens = TokenBook::read(invocation.files, options.tokens);
   settings.site = read_site_files(options.site, invocation.files);
   return settings;

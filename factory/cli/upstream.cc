@@ -35,9 +35,8 @@ std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation) {
 PipSources pip_places(const Site& site, Invocation& invocation) {
   PipSources places{index_of_pip(site, invocation), {}};
   if (places.index && places.index->url.empty()) places.index.reset();
-  const auto links = invocation.environment.find("PIP_FIND_LINKS");
-  if (links == invocation.environment.end()) return places;
-  for (std::string_view word : split(links->second, ' ')) {
+  const std::string links = value_in(invocation.environment, "PIP_FIND_LINKS");
+  for (std::string_view word : split(links, ' ')) {
     if (word.starts_with("file://")) word.remove_prefix(std::string_view("file://").size());
     if (word.starts_with('/') && invocation.files.is_directory(word)) places.folders.emplace_back(word);
   }

@@ -41,8 +41,7 @@ std::string commented(const std::string& text) {
 std::string job_line(const std::map<std::string, std::string>& environment) {
   std::string line = "node " + host_name();
   auto add = [&](const char* words, const char* name) {
-    auto found = environment.find(name);
-    if (found != environment.end()) line += fmt::format(", {} {}", words, found->second);
+    if (environment.contains(name)) line += fmt::format(", {} {}", words, environment.at(name));
   };
   add("job", "SLURM_JOB_ID");
   add("cluster", "SLURM_CLUSTER_NAME");

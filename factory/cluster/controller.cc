@@ -141,8 +141,7 @@ bool may_pass(const std::string& said) {
       "Communication connection failure", "Message receive failure", "Message send failure",
       // AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, AssocGrpSubmitJobsLimit, …
       "SubmitJob"};
-  return std::ranges::any_of(kPassingWords,
-                             [&](const char* words) { return said.find(words) != std::string::npos; });
+  return contains_any(said, kPassingWords);
 }
 
 void SlurmController::check_patience(const QueueView& view) const {

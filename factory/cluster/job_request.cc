@@ -107,13 +107,9 @@ double seconds_that_were_too_few(const PastRun& step, const std::vector<PastRun>
 
 PartitionNeed partition_need(const Step& step) {
   PartitionNeed need;
-  auto value = [&](const char* name) {
-    auto found = step.parameters.find(name);
-    return found == step.parameters.end() ? std::string() : found->second;
-  };
-  need.cpu = value("KILN_CPU_TARGET");
+  need.cpu = value_in(step.parameters, "KILN_CPU_TARGET");
   if (step.kind != StepKind::test) return need;
-  std::istringstream words(value("KILN_GPU_TARGETS"));
+  std::istringstream words(value_in(step.parameters, "KILN_GPU_TARGETS"));
   for (std::string word; words >> word;) need.accelerators.push_back(accelerator_of(word));
   return need;
 }

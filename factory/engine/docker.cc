@@ -55,11 +55,6 @@ Json settings_of(const ContainerRun& request, const std::vector<Mount>& mounts) 
           {"HostConfig", host}};
 }
 
-std::string variable(const EngineSetup& setup, const char* name) {
-  const auto found = setup.environment.find(name);
-  return found == setup.environment.end() ? "" : found->second;
-}
-
 }  // namespace
 
 // Docker fixes at its creation what a container runs and what is mounted in it. So it is made when that is
@@ -187,7 +182,7 @@ class DockerContainer final : public MountedContainer {
 };
 
 DockerEngine::DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect)
-    : LocalEngine(setup), daemon_(variable(setup, "DOCKER_HOST"), std::move(connect)) {
+    : LocalEngine(setup), daemon_(value_in(setup.environment, "DOCKER_HOST"), std::move(connect)) {
   // The program is to speak to the same daemon.
   setup_.environment["DOCKER_HOST"] = daemon_.host();
   setup_.environment.erase("DOCKER_CONTEXT");

@@ -85,9 +85,7 @@ bool speaks_of_ids(std::string_view words) {
   constexpr std::array kIdWords = {
       "insufficient uids", "chown",     "setgroups", "setegid", "seteuid",
       "setresuid",         "newuidmap", "newgidmap", "subuid",  "changing ownership"};
-  const std::string lower = lower_case(std::string(words));
-  return std::ranges::any_of(kIdWords,
-                             [&](const char* word) { return lower.find(word) != std::string::npos; });
+  return contains_any(lower_case(words), kIdWords);
 }
 
 std::string own_user(const std::map<std::string, std::string>& environment) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/text.h"
 #include "factory/engine/architecture.h"
 #include "factory/fetch/commits.h"
 #include "factory/fetch/debian_archive.h"
@@ -330,11 +331,11 @@ class Filling {
     const LockNeed* need = lock_need_of(base);
     if (need == nullptr || need->method->archive.empty()) return "";
     std::string now = archive_state(base, need->method->archive, architecture, own, folder / "state");
-    const auto locked = base.parameters.find("KILN_ARCHIVE");
-    if (locked == base.parameters.end() || locked->second.empty() || locked->second == now) return now;
+    const std::string locked = value_in(base.parameters, "KILN_ARCHIVE");
+    if (locked.empty() || locked == now) return now;
     throw Error(ExitCode::locked,
                 fmt::format("the lockfile has the archives of {} {} at: {}; they hold now: {}",
-                            base.component, base.version, locked->second, now),
+                            base.component, base.version, locked, now),
                 "an archive has only its current packages: `kiln lock --update`, build, and mirror again");
   }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "factory/base/text.h"
 #include "factory/pages/bill_table.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/pages.h"
@@ -150,8 +151,7 @@ int package_set(const ImageRecord& image, const PageSource& source, WordList& wo
 }  // namespace
 
 std::string PageContent::published_at(const ImageRecord& image) const {
-  const auto found = published.find(image.identity().hex());
-  return found == published.end() ? "" : found->second;
+  return value_in(published, image.identity().hex());
 }
 
 std::string catalogue_data(const PageContent& content, const PageNames& names) {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -124,9 +125,7 @@ std::string Caches::told() const {
 
 bool Caches::drop_damaged(std::string_view tail) {
   const bool is_there = std::ranges::find(kinds_, "pip") != kinds_.end();
-  const bool is_shown = std::ranges::any_of(
-      kPipDamage, [&](const char* words) { return tail.find(words) != std::string_view::npos; });
-  if (!is_there || !is_shown) return false;
+  if (!is_there || !contains_any(tail, kPipDamage)) return false;
   folders_.drop("pip", id_);
   return true;
 }

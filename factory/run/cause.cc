@@ -79,12 +79,6 @@ constexpr std::size_t kLongestLine = 160;  // bytes of a line in a message, but 
 constexpr std::size_t kShortestHash = 32;  // MD5's hexadecimal digits
 constexpr std::size_t kNoise = 60;         // lines that may come between an error and the end
 
-template <typename Marks>
-bool has_mark(std::string_view text, const Marks& marks) {
-  return std::ranges::any_of(marks,
-                             [&](const char* mark) { return text.find(mark) != std::string_view::npos; });
-}
-
 // buildah that cannot write its own log panics behind the script that failed: its trace says nothing of why.
 std::string without_trace(const std::string& tail) {
   const std::size_t panic = tail.find("panic: runtime error");
@@ -120,7 +114,7 @@ class Ending {
   template <typename Marks>
   std::size_t find(const Marks& marks) const {
     for (std::size_t i = 0; i < lines_.size(); ++i)
-      if (has_mark(lower_case(lines_[i]), marks)) return i;
+      if (contains_any(lower_case(lines_[i]), marks)) return i;
     return std::string::npos;
   }
   std::string line(std::size_t index) const {
@@ -208,7 +202,7 @@ std::string what_moved(const Ending& ending, std::size_t mark) {
 
 std::optional<Cause> cause_in(const std::string& tail) {
   const std::string all = lower_case(tail);
-  if (has_mark(all, kDiskFull)) return Cause{CauseKind::disk_full, "the disk is full"};
+  if (contains_any(all, kDiskFull)) return Cause{CauseKind::disk_full, "the disk is full"};
   const Ending ending(without_trace(tail));
   constexpr std::size_t kNone = std::string::npos;
   if (std::size_t mark = ending.find(kDiskError); mark != kNone)
@@ -220,7 +214,7 @@ std::optional<Cause> cause_in(const std::string& tail) {
     return Cause{CauseKind::moved, "an archive is not where the recipe says: " + what_moved(ending, mark)};
   if (std::size_t mark = ending.find(kMemory); mark != kNone)
     return Cause{CauseKind::memory, "out of memory: " + ending.line(mark)};
-  if (has_mark(all, kUnreachable))
+  if (contains_any(all, kUnreachable))
     return Cause{CauseKind::unreachable, "a package source could not be reached"};
   return std::nullopt;
 }

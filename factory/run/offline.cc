@@ -97,9 +97,8 @@ std::string copy_uri(const std::string& folder) {
 }
 
 const MirrorArchive* archive_of(const Mirror& mirror, const Step& base) {
-  const auto state = base.parameters.find("KILN_ARCHIVE");
   return mirror.archive(fmt::format("{}@{}", base.component, base.version), architecture_of(base),
-                        state == base.parameters.end() ? "" : state->second);
+                        value_in(base.parameters, "KILN_ARCHIVE"));
 }
 
 SiteHandover offline_handover(const StepSetup& setup, const std::optional<Step>& base,

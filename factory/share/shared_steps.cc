@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "factory/base/effects.h"
+#include "factory/base/text.h"
 #include "factory/base/unique_name.h"
 #include "factory/oci/blob_damage.h"
 #include "factory/oci/layer_write.h"
@@ -263,10 +264,7 @@ std::optional<SharedSteps::Fetched> SharedSteps::fetch(const Wanted& wanted) {
   return fetched;
 }
 
-std::string SharedSteps::forged(const SharedName& name) const {
-  const auto found = forged_.find(name.text());
-  return found == forged_.end() ? "" : found->second;
-}
+std::string SharedSteps::forged(const SharedName& name) const { return value_in(forged_, name.text()); }
 
 // So that it stays. Once in a while is enough, and where that cannot be done it goes sooner.
 void SharedSteps::touch(const SharedName& name, const std::string& used) {

@@ -257,8 +257,7 @@ std::optional<StepShare::Found> RegistryShare::find(const SharedName& name) {
     throw Error(ExitCode::input, fmt::format("it is of the type '{}' there", manifest->artifact_type));
   auto envelope = client_.blob(repository_, manifest->config.digest, kMostEnvelope);
   if (!envelope) throw Error(ExitCode::store, manifest->config.digest.text() + " is missing there");
-  auto used = manifest->annotations.find(kUsed);
-  return Found{*std::move(envelope), used == manifest->annotations.end() ? "" : used->second};
+  return Found{*std::move(envelope), value_in(manifest->annotations, kUsed)};
 }
 
 bool RegistryShare::fetch(const Descriptor& blob, const BlobStore& store) {
