@@ -297,10 +297,7 @@ void add_bench_compare(CLI::App& bench, Invocation& invocation) {
            "a column that runs of A and B must share, in addition to the workload "
            "(default: every column that neither names); may be repeated");
   add_format_option(*command, options->format);
-  command->callback([options, command, &invocation] {
-    refuse_parent_options(*command);
-    run_compare(*options, invocation);
-  });
+  call_alone(*command, [options, &invocation] { run_compare(*options, invocation); });
 }
 
 void add_bench_import(CLI::App& bench, Invocation& invocation) {
@@ -326,10 +323,7 @@ void add_bench_import(CLI::App& bench, Invocation& invocation) {
       "with --as timm: host, device, version, compiler, layout, precision, source or licence, in place of "
       "what the file's name says; with --as openvino: source or licence; may be repeated");
   add_wait_option(*command, invocation.options);
-  command->callback([options, command, &invocation] {
-    refuse_parent_options(*command);
-    run_import(*options, invocation);
-  });
+  call_alone(*command, [options, &invocation] { run_import(*options, invocation); });
 }
 
 void add_bench_discard(CLI::App& bench, Invocation& invocation) {
@@ -345,10 +339,7 @@ void add_bench_discard(CLI::App& bench, Invocation& invocation) {
       ->required();
   command->add_flag("--restore", options->restore, "take discarded runs back");
   add_wait_option(*command, invocation.options);
-  command->callback([options, command, &invocation] {
-    refuse_parent_options(*command);
-    run_discard(*options, invocation);
-  });
+  call_alone(*command, [options, &invocation] { run_discard(*options, invocation); });
 }
 
 }  // namespace

@@ -109,8 +109,7 @@ void add_bench_tables(CLI::App& bench, Invocation& invocation) {
   add_value(*command, "--remove", options->remove, "SERIES", "remove the table of this series");
   add_format_option(*command, options->format);
   add_wait_option(*command, invocation.options);
-  command->callback([options, command, &invocation] {
-    refuse_parent_options(*command);
+  call_alone(*command, [options, &invocation] {
     if (options->remove.empty())
       list_tables(*options, invocation);
     else

@@ -146,6 +146,17 @@ bool is_from_environment(const CLI::Option& option) {
   return value != nullptr && option.results() == std::vector<std::string>{value};
 }
 
+void refuse_parent_options(const CLI::App& command) {
+  const CLI::App& parent = *command.get_parent();
+  for (const CLI::Option* option : positionals_of(parent))
+    if (option->count() > 0) throw unknown_word(command, option->results().front());
+  for (const CLI::Option* option : options_of(parent))
+    if (option->count() > 0 && !is_from_environment(*option))
+      throw Error(ExitCode::usage,
+                  fmt::format("{} and '{}' do not go together", names_of(*option), command.get_name()),
+                  fmt::format("it is an option of `{}` itself", full_name(parent)));
+}
+
 }  // namespace
 
 Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
@@ -176,15 +187,11 @@ void refuse_unknown_command(const CLI::App& app) {
     if (!word.starts_with('-')) throw unknown_word(command, word);
 }
 
-void refuse_parent_options(const CLI::App& command) {
-  const CLI::App& parent = *command.get_parent();
-  for (const CLI::Option* option : positionals_of(parent))
-    if (option->count() > 0) throw unknown_word(command, option->results().front());
-  for (const CLI::Option* option : options_of(parent))
-    if (option->count() > 0 && !is_from_environment(*option))
-      throw Error(ExitCode::usage,
-                  fmt::format("{} and '{}' do not go together", names_of(*option), command.get_name()),
-                  fmt::format("it is an option of `{}` itself", full_name(parent)));
+void call_alone(CLI::App& command, std::function<void()> act) {
+  command.callback([&command, act = std::move(act)] {
+    refuse_parent_options(command);
+    act();
+  });
 }
 
 void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,

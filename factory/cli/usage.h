@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 
 #include "factory/base/error.h"
@@ -21,7 +22,8 @@ void refuse_unknown_command(const CLI::App& app);
 void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,
                      const std::string& why = "");
 
-// Throws Error(usage) when an option of the command above was given: `kiln sif -o x.sif list y.sif`.
-void refuse_parent_options(const CLI::App& command);
+// For a command below one that has options of its own: it does `act`, and throws Error(usage) when an option
+// of the command above was given, as in `kiln sif -o x.sif list y.sif`.
+void call_alone(CLI::App& command, std::function<void()> act);
 
 }  // namespace kiln
