@@ -57,10 +57,7 @@ int jobs_of(int asked, const Site& site, const std::map<std::string, std::string
 }
 
 void print_build(const BuildReport& report, const std::string& format) {
-  if (format == "json") {
-    print_json(to_json(report));
-    return;
-  }
+  if (format == "json") return print_json(to_json(report));
   Table table({"IMAGE", "VERDICT", "REASON"});
   for (const ImageOutcome& image : report.images) {
     std::string reason = image.reason;

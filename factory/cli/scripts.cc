@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
 #include "factory/cli/invocation.h"
@@ -83,15 +84,12 @@ void import_scripts(const SiteDocumentOptions& options, Invocation& invocation) 
 
 void list_scripts(const SiteDocumentOptions& options, Invocation& invocation) {
   const auto documents = kept_documents(SiteKind::script, options.snapshot, invocation);
-  if (options.json) {
-    Json list = Json::array();
-    for (const SiteDocument& one : documents) {
-      list.push_back(Json::parse(one.document));
-      list.back()["id"] = one.id();
-    }
-    print_json(list);
-    return;
-  }
+  if (options.json)
+    return print_json(json_list(documents, [](const SiteDocument& one) {
+      Json script = Json::parse(one.document);
+      script["id"] = one.id();
+      return script;
+    }));
   Table table({"ID", "STAGE", "CONDITIONS", "DESCRIPTION", "SINCE"});
   for (const SiteDocument& one : documents) {
     const EnforcementScript script = script_of(one);
