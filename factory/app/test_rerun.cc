@@ -54,12 +54,9 @@ std::vector<TestState> TestRerun::states(const ImageNumbers& images) const {
     for (const StepTable::Number test : image.tests()) {
       const std::string key = plan_->steps().hex(test);
       const auto record = reader.test(key);
-      TestState state{image.reference(),
-                      plan_->steps().pattern(test).title,
-                      result_of(record, record ? std::nullopt : reader.failure(key)),
-                      "",
-                      "",
-                      begun_.contains(key)};
+      TestState state{image.reference(), plan_->steps().pattern(test).title,
+                      result_of(record, record ? std::nullopt : reader.failure(key))};
+      state.run_now = begun_.contains(key);
       if (record) {
         state.machine = test_run(*record).text();
         state.taken = record->taken;

@@ -51,11 +51,11 @@ class JobRun {
   }
 
   void tell_waits(const std::string& what) const {
-    setup_.tell({StepEvent::State::waiting, task_.key, task_.title, 0, what, ""});
+    setup_.tell({StepEvent::State::waiting, task_.key, task_.title, 0, what});
   }
 
   void tell_runs(const std::string& what) const {
-    setup_.tell({StepEvent::State::running, task_.key, task_.title, 0, what, ""});
+    setup_.tell({StepEvent::State::running, task_.key, task_.title, 0, what});
   }
 
   JobOutcome run_tries() {

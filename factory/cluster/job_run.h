@@ -26,7 +26,7 @@ struct JobTask {
   PastRun like;  // as the history knows it
   SlurmPartition partition;
   std::vector<std::string> command;  // what the job runs
-  std::function<bool()> is_done;     // the record is there
+  std::function<bool()> is_done{};   // the record is there
   bool whole_node = false;           // it measures, so Slurm puts no other job on its node
   std::chrono::seconds time{0};      // that it needs, of a whole node; 0: as the partition says
 };

@@ -209,7 +209,7 @@ MirrorSuite DebianArchive::keep_lists(const AptSource& source, std::vector<Mirro
     for (const std::string& inside : names) {
       mirror_.link(inside, digest);
       const std::uint64_t size = fs::file_size(mirror_.path(inside));
-      items.push_back({MirrorKind::index, name + " " + path, inside, digest, size, "", "", {}});
+      items.push_back({MirrorKind::index, name + " " + path, inside, digest, size});
     }
   }
   return suite;
@@ -227,7 +227,7 @@ void DebianArchive::keep_key(MirrorSuite& suite, std::vector<MirrorItem>& items)
   const std::string inside =
       fmt::format("keys/{}{}", digest.hex().substr(0, 16), fs::path(file).extension().string());
   mirror_.link(inside, digest);
-  items.push_back({MirrorKind::key, inside, inside, digest, fs::file_size(file), "", "", {}});
+  items.push_back({MirrorKind::key, inside, inside, digest, fs::file_size(file)});
   suite.options.replace(start, file.size(), inside);
 }
 

@@ -109,14 +109,9 @@ class Filling {
   }
 
   void add_image(const std::string& reference, const std::string& architecture, const CellNames& cells) {
-    MirrorItem item{MirrorKind::image,
-                    fmt::format("{} {}", reference, architecture),
-                    image_path(reference, architecture),
-                    {},
-                    0,
-                    "",
-                    reference,
-                    {}};
+    MirrorItem item{MirrorKind::image, fmt::format("{} {}", reference, architecture),
+                    image_path(reference, architecture), Digest()};
+    item.source = reference;
     if (const MirrorItem* known = before_.image(reference, architecture)) item.digest = known->digest;
     if (!fault_of(item).empty()) {
       tell(item.name);
@@ -148,14 +143,9 @@ class Filling {
       ++report_.fetched;
       fetch_file(url, "", digest, setup_.http(), setup_.folder);
     }
-    MirrorItem item{MirrorKind::archive,
-                    file_name_of(url),
-                    fmt::format("archives/{}/{}", digest.hex(), file_name_of(url)),
-                    digest,
-                    0,
-                    "",
-                    url,
-                    {}};
+    MirrorItem item{MirrorKind::archive, file_name_of(url),
+                    fmt::format("archives/{}/{}", digest.hex(), file_name_of(url)), digest};
+    item.source = url;
     setup_.folder.link(item.path, digest);
     item.size = fs::file_size(setup_.folder.path(item.path));
     add(std::move(item), cells);
@@ -275,14 +265,8 @@ class Filling {
     }
     for (const ListedPackage& package : found.found)
       if (is_there(archive, package))
-        add({MirrorKind::package,
-             package.package,
-             archive.suites[package.suite].folder + "/" + package.path,
-             package.digest,
-             package.size,
-             "",
-             "",
-             {}},
+        add({MirrorKind::package, package.package, archive.suites[package.suite].folder + "/" + package.path,
+             package.digest, package.size},
             need.cells);
     if (problem) throw Error(*problem);
     if (found.missing.empty()) return;

@@ -72,7 +72,7 @@ std::string sha256_of(const fs::path& file) {
 }
 
 MirrorItem wheel_item(const std::string& name, const Digest& digest, std::uint64_t size) {
-  return {MirrorKind::wheel, name, fmt::format("pip/{}/{}", digest.hex(), name), digest, size, "", "", {}};
+  return {MirrorKind::wheel, name, fmt::format("pip/{}/{}", digest.hex(), name), digest, size};
 }
 
 }  // namespace

@@ -319,14 +319,10 @@ std::string note_of(const PanelBar& bar) {
 }
 
 BarChart chart_of(const Panel& panel) {
-  BarChart chart{panel.file,
-                 panel_title(panel),
-                 circumstance_lines(*panel.set),
-                 panel.set->circumstances.unit,
-                 more_is_better(panel.set->circumstances.unit),
-                 {}};
+  BarChart chart{panel.file, panel_title(panel), circumstance_lines(*panel.set),
+                 panel.set->circumstances.unit, more_is_better(panel.set->circumstances.unit)};
   for (const PanelGroup& group : panel.groups) {
-    BarGroup bars{group.title, {}};
+    BarGroup bars{group.title};
     for (const PanelBar& bar : group.bars) bars.bars.push_back(bar_of(bar));
     chart.groups.push_back(std::move(bars));
   }

@@ -73,8 +73,7 @@ PastNight past_of(const NightReport& report) {
                  0,
                  0,
                  report.every,
-                 night_headline(report),
-                 {}};
+                 night_headline(report)};
   past.images = report.images.size();
   for (const NightImage& image : report.images) {
     past.good += is_good(image.verdict) ? 1 : 0;

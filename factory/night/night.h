@@ -196,9 +196,9 @@ struct PastNight {
   std::int64_t number = 0, started = 0, ended = 0, last_green = 0, snapshot = 0;  // as NightReport has them
   NightState state = NightState::green;
   std::size_t images = 0, good = 0;
-  std::int64_t every = -1;         // as NightReport has it
-  std::string headline;            // night_headline()
-  std::vector<PastValues> values;  // of the images that have any
+  std::int64_t every = -1;           // as NightReport has it
+  std::string headline;              // night_headline()
+  std::vector<PastValues> values{};  // of the images that have any
 };
 
 PastNight past_of(const NightReport& report);

@@ -222,7 +222,7 @@ void Progress::hear_logs() {
 void Progress::say_last_line(const std::string& key, const Running& step) {
   const double seconds = clock_.monotonic_seconds() - step.start;
   if (style_ == ProgressStyle::json) {
-    Json json = to_json(StepEvent{StepEvent::State::running, key, step.title, seconds, step.what, ""});
+    Json json = to_json(StepEvent{StepEvent::State::running, key, step.title, seconds, step.what});
     json["line"] = step.line;
     put(json, "target", step.target);
     return write_(printable_json(json, -1) + "\n");

@@ -286,9 +286,8 @@ std::string RegistryPublisher::index_of(const AliasedImages& alias) const {
 
 void RegistryPublisher::move_alias(const AliasedImages& alias, bool take) {
   std::string bytes = index_of(alias);
-  TagMove move{
-      address_.repository(alias.repository),       alias.tag, Digest::of(bytes), media_type::kImageIndex,
-      [&bytes]() -> std::string { return bytes; }, {}};
+  TagMove move{address_.repository(alias.repository), alias.tag, Digest::of(bytes), media_type::kImageIndex,
+               [&bytes]() -> std::string { return bytes; }};
   for (const auto& [platform, image] : alias.images) move.images.push_back(image);
   for (const auto& [platform, image] : alias.images)
     if (!known(move.repository, *image)) push_to(move.repository, *image);

@@ -168,8 +168,8 @@ class RegistryPublisher {
     std::string repository, tag;
     Digest digest;
     std::string_view media_type;
-    std::function<std::string()> bytes;
-    std::vector<const ImageRecord*> images;  // that it names
+    std::function<std::string()> bytes{};
+    std::vector<const ImageRecord*> images{};  // that it names
   };
 
   // What became of a tag: "": it is as it should be.
