@@ -244,15 +244,13 @@ Words applications(Invocation& invocation) {
 
 Words dynamic_values(const std::string& label, const Given& given, const std::string& current,
                      Invocation& invocation) {
-  try {
+  return unless_error([&]() -> Words {
     if (label == "CELL") return cells(given, current, invocation);
     if (label == "WORKLOAD") return workloads(given, invocation);
     if (label == "IMAGE") return images(invocation);
     if (label == "APPLICATION") return applications(invocation);
-  } catch (const Error&) {
     return {};
-  }
-  return {};
+  });
 }
 
 // The options that say where files are, as far as the line has them.

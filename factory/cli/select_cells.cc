@@ -19,11 +19,8 @@ namespace {
 
 // A damaged record is as good as none: the build makes it anew.
 std::optional<ImageRecord> packaged_record(const ResolvedImage& cell, const Invocation& invocation) {
-  try {
-    return RecordReader(invocation.state(), invocation.files).image(cell.record_name());
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  const StatePaths state = invocation.state();
+  return unless_error([&] { return RecordReader(state, invocation.files).image(cell.record_name()); });
 }
 
 }  // namespace

@@ -22,12 +22,10 @@ std::string output_of(const std::vector<std::string>& argv,
   command.environment["LC_ALL"] = "C";
   command.capture_stdout = true;
   command.limits.wall = std::chrono::seconds(30);
-  try {
+  return unless_error([&] {  // it may not be there
     const CommandResult result = runner.run(command);
     return result.ok() ? result.output : "";
-  } catch (const Error&) {  // it is not there
-    return "";
-  }
+  });
 }
 
 std::string commented(const std::string& text) {

@@ -40,13 +40,11 @@ std::string fault_of_layout(const fs::path& layout, const FileSystem& files) {
     return digest_of(blob_in_layout(layout, blob.digest)) != blob.digest;
   };
   if (std::ranges::any_of(manifests, is_damaged)) return "is damaged";
-  try {
+  const bool whole = unless_error([&] {
     const Manifest manifest = read_layout(layout, files).manifest;
-    const bool whole = !is_damaged(manifest.config) && std::ranges::none_of(manifest.layers, is_damaged);
-    return whole ? "" : "is damaged";
-  } catch (const Error&) {
-    return "is damaged";
-  }
+    return !is_damaged(manifest.config) && std::ranges::none_of(manifest.layers, is_damaged);
+  });
+  return whole ? "" : "is damaged";
 }
 
 }  // namespace

@@ -155,14 +155,12 @@ bool SharedSteps::is_proven(const BuiltLayer& layer) const {
   if (!seen_damage(BlobStore::reading(setup_.state.store()), layer.blob.digest, layer.blob.size).empty())
     return false;
   if (proven_.contains({layer.blob.digest, layer.diff_id})) return true;
-  try {
+  return unless_error([&] {
     const auto known = RecordReader(setup_.state, setup_.files).step(layer.step);
     return known && std::ranges::any_of(known->chain.layers, [&](const auto& own) {
              return own.blob.digest == layer.blob.digest && own.diff_id == layer.diff_id;
            });
-  } catch (const Error&) {
-    return false;
-  }
+  });
 }
 
 std::uint64_t SharedSteps::fetch_layers(const StepRecord& step) {

@@ -138,11 +138,7 @@ std::vector<ImageRecord> RecordReader::images_of(std::string_view key) const {
 }
 
 std::optional<Descriptor> RecordReader::conversion(std::string_view key) const {
-  try {
-    return read_record(*files_, state_->conversion(key), &descriptor_from_json);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  return unless_error([&] { return read_record(*files_, state_->conversion(key), &descriptor_from_json); });
 }
 
 sbom::RecipeOrigin RecordReader::recipe_origin(std::string_view plan) const {

@@ -12,7 +12,7 @@ using Blobs = std::optional<std::vector<SizedBlob>>;
 
 // What a packaged image promises, as its record and the manifests that this names have it.
 Blobs promised_by_image(const std::string& record, const StatePaths& state, const FileSystem& files) {
-  try {
+  return unless_error([&]() -> Blobs {  // a damaged record promises nothing
     auto image = RecordReader(state, files).image(record);
     if (!image || image->external()) return std::nullopt;
     std::vector<SizedBlob> promised;
@@ -21,32 +21,24 @@ Blobs promised_by_image(const std::string& record, const StatePaths& state, cons
       promised.push_back({sum_of_hex(blob.digest.hex()), blob.size});
     }
     return promised;
-  } catch (const Error&) {
-    return std::nullopt;  // a damaged record promises nothing
-  }
+  });
 }
 
 // The layers that a step made itself: those below are promised by others.
 Blobs promised_by_step(const std::string& key, const StatePaths& state, const FileSystem& files) {
-  try {
+  return unless_error([&]() -> Blobs {
     auto step = RecordReader(state, files).step(key);
     if (!step) return std::nullopt;
     std::vector<SizedBlob> promised;
     for (const BuiltLayer& layer : step->chain.layers)
       if (layer.step == key) promised.push_back({sum_of_hex(layer.blob.digest.hex()), layer.blob.size});
     return promised;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  });
 }
 
 // A test makes no blob: its record alone has to be whole.
 Blobs promised_by_test(const std::string& key, const StatePaths& state, const FileSystem& files) {
-  try {
-    return RecordReader(state, files).test(key) ? Blobs(std::in_place) : std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  return unless_error([&] { return RecordReader(state, files).test(key) ? Blobs(std::in_place) : Blobs(); });
 }
 
 }  // namespace

@@ -207,11 +207,7 @@ bool record_run(const fs::path& file, const PastRun& run) {
 }
 
 std::vector<PastRun> read_history(const fs::path& file, std::string_view component) {
-  try {
-    return parse_history(read_whole(file, kMostRead).value_or(""), component);
-  } catch (const Error&) {
-    return {};
-  }
+  return unless_error([&] { return parse_history(read_whole(file, kMostRead).value_or(""), component); });
 }
 
 }  // namespace kiln
