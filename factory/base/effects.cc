@@ -158,6 +158,25 @@ double RealClock::monotonic_seconds() const {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+CommandResult CommandRunner::ask(std::vector<std::string> argv,
+                                 std::map<std::string, std::string> environment, std::chrono::seconds most) {
+  Command command;
+  command.argv = std::move(argv);
+  command.environment = std::move(environment);
+  command.capture_stdout = true;
+  command.limits.wall = most;
+  return run(command);
+}
+
+std::optional<std::string> CommandRunner::answer(std::vector<std::string> argv,
+                                                 std::map<std::string, std::string> environment,
+                                                 std::chrono::seconds most) {
+  if (!find_program(argv.front())) return std::nullopt;
+  CommandResult result = ask(std::move(argv), std::move(environment), most);
+  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+  return result.ok() ? std::optional(std::move(result.output)) : std::nullopt;
+}
+
 std::string rfc3339(std::int64_t unix_seconds) {
   std::time_t seconds = unix_seconds;
   std::tm utc{};

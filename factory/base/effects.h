@@ -132,6 +132,14 @@ class CommandRunner {
   // Throws Error(tool_missing) when argv[0] is not found; any other ending is in the result.
   virtual CommandResult run(const Command& command) = 0;
   virtual std::optional<fs::path> find_program(std::string_view name) const = 0;
+
+  // Runs what answers on stdout. `most`: how long it may take; 0: no limit. Throws as `run`.
+  CommandResult ask(std::vector<std::string> argv, std::map<std::string, std::string> environment,
+                    std::chrono::seconds most = std::chrono::seconds(0));
+  // Its answer; nullopt: there is no such program, it failed, or took longer. Throws Error(interrupted).
+  std::optional<std::string> answer(std::vector<std::string> argv,
+                                    std::map<std::string, std::string> environment,
+                                    std::chrono::seconds most);
 };
 
 class Clock {

@@ -248,15 +248,7 @@ StepSetup Invocation::step_setup(const Site& site, const StatePaths& state) {
 }
 
 std::optional<std::string> Invocation::output_of(std::vector<std::string> argv, std::chrono::seconds most) {
-  if (!runner.find_program(argv.front())) return std::nullopt;
-  Command command;
-  command.argv = std::move(argv);
-  command.environment = child_environment();
-  command.limits.wall = most;
-  command.capture_stdout = true;
-  const CommandResult result = runner.run(command);
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  return result.ok() ? std::optional(result.output) : std::nullopt;
+  return runner.answer(std::move(argv), child_environment(), most);
 }
 
 void Invocation::note(const std::string& text) const {

@@ -14,16 +14,11 @@
 namespace kiln {
 namespace {
 
-std::string output_of(const std::vector<std::string>& argv,
-                      const std::map<std::string, std::string>& environment, CommandRunner& runner) {
-  Command command;
-  command.argv = argv;
-  command.environment = environment;
-  command.environment["LC_ALL"] = "C";
-  command.capture_stdout = true;
-  command.limits.wall = std::chrono::seconds(30);
+std::string output_of(const std::vector<std::string>& argv, std::map<std::string, std::string> environment,
+                      CommandRunner& runner) {
+  environment["LC_ALL"] = "C";
   return unless_error([&] {  // it may not be there
-    const CommandResult result = runner.run(command);
+    const CommandResult result = runner.ask(argv, environment, std::chrono::seconds(30));
     return result.ok() ? result.output : "";
   });
 }

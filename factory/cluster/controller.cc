@@ -165,12 +165,7 @@ QueueView SlurmController::ask(bool after_this_second) {
 }
 
 CommandResult SlurmController::run(const std::vector<std::string>& argv) const {
-  Command command;
-  command.argv = argv;
-  command.environment = programs_.environment;
-  command.capture_stdout = true;
-  command.limits.wall = kLongestAnswer;
-  return programs_.runner.run(command);
+  return programs_.runner.ask(argv, programs_.environment, kLongestAnswer);
 }
 
 std::string SlurmController::run_until(const std::vector<std::string>& argv,

@@ -141,13 +141,10 @@ bool MirrorFolder::is_linked(const std::string& inside, const Digest& digest) co
 
 std::string MirrorFolder::fault_of_repository(const MirrorItem& item, CommandRunner& runner,
                                               const std::map<std::string, std::string>& environment) const {
-  Command command;
   // All that the commit reaches is there, and has the digests that it says.
-  command.argv = {"git",           "-c",       "safe.directory=*", "-C", path(item.path).string(), "fsck",
-                  "--no-dangling", item.commit};
-  command.environment = environment;
-  command.capture_stdout = true;
-  const CommandResult result = runner.run(command);
+  const CommandResult result = runner.ask(
+      {"git", "-c", "safe.directory=*", "-C", path(item.path).string(), "fsck", "--no-dangling", item.commit},
+      environment);
   if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
   return result.ok() ? "" : "is damaged";
 }

@@ -56,12 +56,9 @@ bool is_gpu_device(std::string_view name) {
 bool is_for_administrators(std::string_view name) { return name == "nvidia-cap1" || name == "nvidia-cap2"; }
 
 std::string ldconfig_says(CommandRunner& runner) {
-  Command command;
-  command.argv = {"ldconfig", "-p"};
-  command.environment = {{"PATH", kDefaultPath}, {"LC_ALL", "C.UTF-8"}};
-  command.capture_stdout = true;
-  if (!runner.find_program("ldconfig")) command.argv.front() = "/sbin/ldconfig";  // not in a user's PATH
-  const CommandResult result = runner.run(command);
+  const bool is_in_path = runner.find_program("ldconfig").has_value();  // not in a user's
+  const CommandResult result = runner.ask({is_in_path ? "ldconfig" : "/sbin/ldconfig", "-p"},
+                                          {{"PATH", kDefaultPath}, {"LC_ALL", "C.UTF-8"}});
   return result.ok() ? result.output : "";
 }
 

@@ -90,17 +90,10 @@ void TuningSearch::check() const {
 }
 
 std::vector<TuningSetting> TuningSearch::propose(const fs::path& journal, std::size_t count) const {
-  Command command;
-  command.argv = {python.string(),
-                  "-I",
-                  "-c",
-                  std::string(embedded_tuning_search().begin()->second),
-                  journal.string(),
-                  std::to_string(count)};
-  command.environment = environment;
-  command.limits.wall = kProposalLimit;
-  command.capture_stdout = true;
-  const CommandResult result = runner.run(command);
+  const std::string program(embedded_tuning_search().begin()->second);
+  const CommandResult result =
+      runner.ask({python.string(), "-I", "-c", program, journal.string(), std::to_string(count)}, environment,
+                 kProposalLimit);
   if (!result.ok()) throw search_failed(result);
   try {
     auto sets = Json::parse(result.output).at("sets").get<std::vector<TuningSetting>>();
