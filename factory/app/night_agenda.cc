@@ -57,9 +57,7 @@ std::string text_of(const PlannedSession& planned) {
 }
 
 void sort_by_need(std::vector<PlannedSession>& agenda) {
-  std::ranges::stable_sort(agenda, [](const PlannedSession& a, const PlannedSession& b) {
-    return a.session.need < b.session.need;
-  });
+  std::ranges::stable_sort(agenda, {}, [](const PlannedSession& one) { return one.session.need; });
 }
 
 void remember(const NightImage& before, const MeasuredWorkload& place, MeasureCandidate& one) {

@@ -27,8 +27,7 @@ TunedRecord tuned_record(const TuningHead& head, const TuningJournal& journal, c
   record.text = verdict.text;
   if (verdict.comparison)
     record.gain = {"", verdict.comparison->ratio, verdict.comparison->low, verdict.comparison->high};
-  record.rounds = static_cast<int>(std::ranges::count_if(
-      journal.turns, [](const TuningTurn& turn) { return turn.side == TuningSide::tuned; }));
+  record.rounds = static_cast<int>(std::ranges::count(journal.turns, TuningSide::tuned, &TuningTurn::side));
   record.trials = journal.trials.size();
   record.seed = head.seed;
   record.kiln = origin.kiln;

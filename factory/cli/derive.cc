@@ -27,8 +27,7 @@ namespace {
 constexpr const char* kApplicationKind = "application";
 
 bool is_derived(const ImageRecord& record) {
-  return std::ranges::any_of(record.components,
-                             [](const ComponentRecord& one) { return one.kind == kApplicationKind; });
+  return std::ranges::count(record.components, kApplicationKind, &ComponentRecord::kind) > 0;
 }
 
 // A name that another image answers to would take its questions.

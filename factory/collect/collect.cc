@@ -90,9 +90,7 @@ bool is_there(const fs::path& path) {
 }  // namespace
 
 bool is_state_part(const std::string& name) {
-  return is_of_index(name) || stays(name) ||
-         std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](const Part& part) { return part.name == name; });
+  return is_of_index(name) || stays(name) || std::ranges::find(kParts, name, &Part::name) != std::end(kParts);
 }
 
 void need_state_folder(const StatePaths& state, const FileSystem& files) {

@@ -157,8 +157,7 @@ class Surveyor {
     find_dead_folders();
     found_.notes = live_.notes;
     found_.steps = live_.steps;
-    std::ranges::stable_sort(found_.garbage,
-                             [](const Garbage& a, const Garbage& b) { return a.kind < b.kind; });
+    std::ranges::stable_sort(found_.garbage, {}, &Garbage::kind);
     measure(state_.root(), found_.garbage);
     return std::move(found_);
   }

@@ -95,12 +95,10 @@ MeasureAgenda measure_agenda(const std::vector<MeasureCandidate>& candidates, co
       agenda.no_stock.push_back(name);
       continue;
     }
-    std::ranges::stable_sort(needed,
-                             [](const NeededImage& a, const NeededImage& b) { return a.need < b.need; });
+    std::ranges::stable_sort(needed, {}, &NeededImage::need);
     add_sessions(name, group, needed, agenda.sessions);
   }
-  std::ranges::stable_sort(agenda.sessions,
-                           [](const MeasureSession& a, const MeasureSession& b) { return a.need < b.need; });
+  std::ranges::stable_sort(agenda.sessions, {}, &MeasureSession::need);
   return agenda;
 }
 

@@ -59,8 +59,7 @@ bool is_good(Verdict verdict) {
 bool has_failed(Verdict verdict) { return verdict == Verdict::failed || verdict == Verdict::unplanned; }
 
 std::size_t NightReport::count(Verdict verdict) const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(images, [&](const auto& image) { return image.verdict == verdict; }));
+  return static_cast<std::size_t>(std::ranges::count(images, verdict, &NightImage::verdict));
 }
 
 PastNight past_of(const NightReport& report) {

@@ -178,13 +178,11 @@ struct Offers {
 };
 
 bool is_framework(const ImageRecord& image) {
-  return std::ranges::any_of(image.components,
-                             [](const ComponentRecord& part) { return part.kind == "framework"; });
+  return std::ranges::count(image.components, "framework", &ComponentRecord::kind) > 0;
 }
 
 std::size_t compilers_in(const ImageRecord& image) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      image.components, [](const ComponentRecord& part) { return part.kind == "compiler"; }));
+  return static_cast<std::size_t>(std::ranges::count(image.components, "compiler", &ComponentRecord::kind));
 }
 
 // Whether a question about `a` needs fewer words than one about `b`. An optimised build is asked for, which a

@@ -86,8 +86,7 @@ ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_thi
 std::string_view name_of(Outcome outcome) { return kOutcomes.of(outcome); }
 
 std::size_t BuildReport::count(Outcome outcome) const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(images, [&](const auto& image) { return image.outcome == outcome; }));
+  return static_cast<std::size_t>(std::ranges::count(images, outcome, &ImageOutcome::outcome));
 }
 
 std::string BuildReport::legend() const {

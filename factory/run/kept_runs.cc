@@ -201,8 +201,7 @@ void SessionRecords::record(IndexEntry& entry, Measurement measurement) {
            one.unit == measurement.unit && one.host.model == measurement.host.model;
   });
   entry.measurements.push_back(std::move(measurement));
-  std::ranges::stable_sort(entry.measurements,
-                           [](const Measurement& a, const Measurement& b) { return a.taken < b.taken; });
+  std::ranges::stable_sort(entry.measurements, {}, &Measurement::taken);
 }
 
 void SessionRecords::withdraw(IndexEntry& entry, const BenchRun& gone) {

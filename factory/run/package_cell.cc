@@ -34,8 +34,7 @@ bool is_below(const ImageRecord& record, const ImageSpec& derived) {
     ++below;
   }
   return below == record.components.size() &&
-         std::ranges::none_of(record.components,
-                              [](const ComponentRecord& one) { return one.kind == kApplication; });
+         std::ranges::count(record.components, kApplication, &ComponentRecord::kind) == 0;
 }
 
 class StateConversions final : public Conversions {
