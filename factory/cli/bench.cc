@@ -14,7 +14,6 @@
 #include "factory/cli/named_files.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "registry/select/gain.h"
 
 namespace kiln {

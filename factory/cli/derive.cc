@@ -15,7 +15,6 @@
 #include "factory/cli/plan_text.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/run/cell_logs.h"
 #include "factory/run/cell_state.h"
 #include "factory/run/publish.h"

@@ -15,7 +15,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/collect/collect.h"
 #include "factory/collect/survey.h"
 #include "factory/report/plan_graph.h"

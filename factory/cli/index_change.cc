@@ -10,7 +10,6 @@
 #include "factory/cli/print.h"
 #include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/state/sif_folder.h"
 #include "registry/select/mappings.h"
 

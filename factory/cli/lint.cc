@@ -10,7 +10,6 @@
 #include "factory/cli/lock_use.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/lint/output.h"
 #include "factory/lint/recipe_source.h"
 

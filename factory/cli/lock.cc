@@ -13,7 +13,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/upstream.h"
-#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {

@@ -7,7 +7,6 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/run/cell_logs.h"
 #include "factory/state/plan_file.h"
 

@@ -15,7 +15,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/record/host_description.h"
 #include "factory/run/kept_files.h"
 #include "registry/model/anchored_prediction.h"

@@ -13,7 +13,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/publication.h"
-#include "factory/cli/usage.h"
 #include "factory/night/lease.h"
 #include "factory/night/night.h"
 #include "factory/night/night_files.h"

@@ -4,7 +4,6 @@
 
 #include "factory/app/building.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 
 namespace kiln {
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -66,6 +67,15 @@ void add_lock_options(CLI::App& command, GlobalOptions& options);
 
 // A command of `parent` with its help and its examples, which takes the global options behind its name, too.
 CLI::App* add_below(CLI::App& parent, const char* name, const char* text, const char* example);
+
+// Throws Error(usage) naming both options when both were given on this command: one of them would be passed
+// over in silence. `why` may be empty.
+void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,
+                     const std::string& why = "");
+
+// For a command below one that has options of its own: it does `act`, and throws Error(usage) when an option
+// of the command above was given, as in `kiln sif -o x.sif list y.sif`.
+void call_alone(CLI::App& command, std::function<void()> act);
 
 // -f and the patterns that choose cells: what every command over a matrix has.
 struct CellOptions {

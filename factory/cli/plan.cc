@@ -12,7 +12,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/plan_text.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/plan/plan_json.h"
 #include "factory/report/pipelines.h"
 #include "factory/report/plan_graph.h"

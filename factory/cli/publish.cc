@@ -9,7 +9,6 @@
 #include "factory/cli/print.h"
 #include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {

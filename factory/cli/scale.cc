@@ -9,7 +9,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
-#include "factory/cli/usage.h"
 #include "factory/figures/scaling_picture.h"
 #include "registry/deploy/job_request.h"
 #include "registry/scaling/network.h"

@@ -11,7 +11,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/site_documents.h"
-#include "factory/cli/usage.h"
 #include "registry/deploy/enforcement.h"
 
 namespace kiln {

@@ -9,7 +9,6 @@
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
 #include "factory/cli/select_cells.h"
-#include "factory/cli/usage.h"
 #include "registry/answer/answer.h"
 #include "registry/select/named_query.h"
 

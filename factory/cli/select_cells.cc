@@ -8,7 +8,6 @@
 #include "factory/cli/build_images.h"
 #include "factory/cli/options.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/run/publish.h"
 #include "factory/state/access.h"
 #include "factory/state/record_store.h"

@@ -12,7 +12,6 @@
 #include "factory/cli/lock_use.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/cpu/microarchitecture.h"
 #include "factory/plan/plan_json.h"
 #include "factory/render/render.h"

@@ -12,7 +12,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/temporary_folder.h"
-#include "factory/cli/usage.h"
 #include "factory/engine/architecture.h"
 #include "factory/oci/pull.h"
 #include "factory/os/processors.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "factory/cli/options.h"
 #include "factory/cli/options_text.h"
 
 namespace kiln {
