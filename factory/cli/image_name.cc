@@ -13,7 +13,6 @@
 #include "factory/state/record_store.h"
 
 namespace kiln {
-
 namespace {
 
 constexpr std::uint64_t kMostDocument = 256u << 20;
@@ -33,14 +32,6 @@ std::optional<ImageRecord> find_record(const std::string& name, Invocation& invo
   return RecordReader(state, invocation.files).find_image([&](const ImageRecord& image) {
     return is_called(image, name);
   });
-}
-
-std::vector<std::string> image_names(Invocation& invocation) {
-  std::vector<std::string> names;
-  if (invocation.has_index())
-    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
-      names.push_back(entry.image.name());
-  return names;
 }
 
 std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
@@ -66,6 +57,15 @@ std::string near_names(const std::string& text, const std::vector<std::string>& 
   std::string more = longer.size() > shown ? fmt::format(" and {} more", longer.size() - shown) : "";
   return fmt::format("it has {}{}",
                      fmt::join(longer.begin(), longer.begin() + static_cast<long>(shown), ", "), more);
+}
+
+// Of the index; none without an index.
+std::vector<std::string> image_names(Invocation& invocation) {
+  std::vector<std::string> names;
+  if (invocation.has_index())
+    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
+      names.push_back(entry.image.name());
+  return names;
 }
 
 [[noreturn]] void unknown_image(const std::string& text, Invocation& invocation) {

@@ -17,8 +17,6 @@ class Invocation;
 // repository:tag, immutable tag or cell of an image that is built and not published. nullopt for all else.
 std::optional<ImageRecord> find_record(const std::string& name, Invocation& invocation);
 
-std::vector<std::string> image_names(Invocation& invocation);  // of the index; none without an index
-
 // The document of that kind, or nullopt when the image has none. Throws Error(store) when it is damaged.
 std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
                                            Invocation& invocation);

@@ -9,7 +9,7 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
-#include "factory/figures/scaling_picture.h"
+#include "factory/figures/line_chart.h"
 #include "registry/deploy/job_request.h"
 #include "registry/scaling/network.h"
 #include "registry/scaling/scaling_question.h"

@@ -13,7 +13,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/tune_work.h"
-#include "factory/figures/tuning_picture.h"
+#include "factory/figures/line_chart.h"
 #include "factory/record/tuned_record.h"
 #include "factory/run/kept_files.h"
 

@@ -11,7 +11,6 @@
 #include "factory/run/commit_history.h"
 
 namespace kiln {
-
 namespace {
 
 // pip alone knows it, and says it in its help.
@@ -22,8 +21,8 @@ std::string default_index(Invocation& invocation) {
   return help ? default_index_in(*help) : "";
 }
 
-}  // namespace
-
+// pip_index(), with pip's own default where nothing names one; its `url` is "" where there is no pip. nullopt
+// for no-index. Throws Error(interrupted), and as pip_index().
 std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation) {
   std::optional<PipIndex> index = pip_index(invocation.files, invocation.environment, site.pip_configuration);
   if (!index || !index->url.empty()) return index;
@@ -31,6 +30,8 @@ std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation) {
   index->from = "pip";
   return index;
 }
+
+}  // namespace
 
 PipSources pip_places(const Site& site, Invocation& invocation) {
   PipSources places{index_of_pip(site, invocation), {}};

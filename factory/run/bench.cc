@@ -16,7 +16,7 @@
 #include "factory/bench/tuning_start.h"
 #include "factory/bench/workload_output.h"
 #include "factory/os/processors.h"
-#include "factory/run/cause.h"
+#include "factory/run/failure.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {

@@ -1,5 +1,3 @@
-#include "factory/run/cause.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "factory/base/text.h"
+#include "factory/run/failure.h"
 
 namespace kiln {
 namespace {

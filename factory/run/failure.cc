@@ -9,7 +9,6 @@
 #include "factory/base/enum_names.h"
 #include "factory/base/text.h"
 #include "factory/os/processors.h"
-#include "factory/run/cause.h"
 
 namespace kiln {
 namespace {

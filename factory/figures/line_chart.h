@@ -1,4 +1,4 @@
-// The oracle's answers as a picture: efficiency, time and memory over ranks. Pure.
+// Lines over a number, such as ranks, as SVG: one picture of several panels. Pure.
 #pragma once
 
 #include <span>
@@ -6,11 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "factory/bench/tuning_journal.h"
 #include "registry/scaling/parallel_step.h"
 
 namespace kiln {
-
-// Lines over a number, such as ranks, as SVG: one picture of several panels. Pure.
 
 struct ChartSeries {
   std::string label;
@@ -36,9 +35,18 @@ struct LineChart {
 // One <svg> element with its style inside, as bar_chart_svg() has it. The same chart gives the same bytes.
 std::string line_chart_svg(const LineChart& chart);
 
-// An SVG with a line for each kind of parallelism. A step that does not fit the memory is in the panel of the
-// memory only.
+// The oracle's answers: efficiency, time and memory over ranks. A line for each kind of parallelism; a step
+// that does not fit the memory is in the panel of the memory only.
 std::string scaling_picture(const Network& network, const TrainingTerms& terms,
                             std::span<const ParallelOutlook> outlooks);
+
+struct TuningTitle {
+  std::string title;  // "mnist-cnn in pytorch:2.15.0"
+  std::string what;   // the measured value, with its unit: "ms/step", "objective"
+};
+
+// An SVG with the value of each complete trial and the best value so far, and the seconds that each trial
+// took. `more_is_better`: of the value. A journal without a complete trial gives empty panels.
+std::string tuning_picture(const TuningJournal& journal, const TuningTitle& title, bool more_is_better);
 
 }  // namespace kiln

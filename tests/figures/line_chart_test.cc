@@ -1,8 +1,8 @@
-#include "factory/figures/scaling_picture.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "factory/figures/line_chart.h"
 
 namespace kiln::testing {
 namespace {
