@@ -235,50 +235,6 @@ void run_discard(const DiscardOptions& options, Invocation& invocation) {
   say("{} {}\n", counted(chosen.size(), "run"), options.restore ? "restored" : "discarded");
 }
 
-}  // namespace
-
-std::vector<BenchRun> read_runs_of(const std::vector<std::string>& files, Invocation& invocation) {
-  if (files.empty()) {
-    const StatePaths state = invocation.state();
-    return kept_runs(state, invocation).all();
-  }
-  constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
-  std::vector<BenchRun> runs;
-  std::set<std::string> seen;  // files may share some
-  for (const std::string& file : files)
-    for (BenchRun& run : runs_from_json(read_document(invocation.files, file, kLimits).root(),
-                                        invocation.clock.unix_seconds()))
-      if (seen.insert(KeptRuns::sum_of(run)).second) runs.push_back(std::move(run));
-  return runs;
-}
-
-RunFormat run_format(const std::string& file, const std::string& asked) {
-  if (!asked.empty()) return *kRunFormats.find(asked);
-  if (auto format = format_of_file(file)) return *format;
-  throw Error(ExitCode::usage, "'" + file + "' does not say its format",
-              "name it .json, .csv or .reframe.json, or say --as json, csv or reframe");
-}
-
-void add_run_format(CLI::App& command, std::string& asked) {
-  add_choice(command, "--as", asked, kRunFormats.all(),
-             "format of that file: json, csv or reframe (default: by its suffix)")
-      ->type_name("FORMAT");
-}
-
-void export_runs(const std::string& file, const std::string& as,
-                 const std::function<bool(const BenchRun&)>& wanted, Invocation& invocation) {
-  const RunFormat format = run_format(file, as);
-  const StatePaths state = invocation.state();
-  std::vector<BenchRun> runs;
-  for (BenchRun& run : kept_runs(state, invocation).all())
-    if (wanted(run)) runs.push_back(std::move(run));
-  if (runs.empty()) throw Error(ExitCode::no_match, "there is no run to export", "`kiln bench` makes them");
-  write_named(file, write_runs(runs, format), invocation.files);
-  invocation.note(fmt::format("wrote  {} ({})", file, counted(runs.size(), "run")));
-}
-
-namespace {
-
 void add_bench_compare(CLI::App& bench, Invocation& invocation) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command =
@@ -342,6 +298,46 @@ void add_bench_discard(CLI::App& bench, Invocation& invocation) {
 }
 
 }  // namespace
+
+std::vector<BenchRun> read_runs_of(const std::vector<std::string>& files, Invocation& invocation) {
+  if (files.empty()) {
+    const StatePaths state = invocation.state();
+    return kept_runs(state, invocation).all();
+  }
+  constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
+  std::vector<BenchRun> runs;
+  std::set<std::string> seen;  // files may share some
+  for (const std::string& file : files)
+    for (BenchRun& run : runs_from_json(read_document(invocation.files, file, kLimits).root(),
+                                        invocation.clock.unix_seconds()))
+      if (seen.insert(KeptRuns::sum_of(run)).second) runs.push_back(std::move(run));
+  return runs;
+}
+
+RunFormat run_format(const std::string& file, const std::string& asked) {
+  if (!asked.empty()) return *kRunFormats.find(asked);
+  if (auto format = format_of_file(file)) return *format;
+  throw Error(ExitCode::usage, "'" + file + "' does not say its format",
+              "name it .json, .csv or .reframe.json, or say --as json, csv or reframe");
+}
+
+void add_run_format(CLI::App& command, std::string& asked) {
+  add_choice(command, "--as", asked, kRunFormats.all(),
+             "format of that file: json, csv or reframe (default: by its suffix)")
+      ->type_name("FORMAT");
+}
+
+void export_runs(const std::string& file, const std::string& as,
+                 const std::function<bool(const BenchRun&)>& wanted, Invocation& invocation) {
+  const RunFormat format = run_format(file, as);
+  const StatePaths state = invocation.state();
+  std::vector<BenchRun> runs;
+  for (BenchRun& run : kept_runs(state, invocation).all())
+    if (wanted(run)) runs.push_back(std::move(run));
+  if (runs.empty()) throw Error(ExitCode::no_match, "there is no run to export", "`kiln bench` makes them");
+  write_named(file, write_runs(runs, format), invocation.files);
+  invocation.note(fmt::format("wrote  {} ({})", file, counted(runs.size(), "run")));
+}
 
 void add_bench_records(CLI::App& bench, Invocation& invocation) {
   add_bench_compare(bench, invocation);

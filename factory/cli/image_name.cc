@@ -22,27 +22,6 @@ bool is_called(const ImageRecord& record, const std::string& name) {
          record.manifest.text() == name || record.cell == name;
 }
 
-}  // namespace
-
-std::optional<ImageRecord> find_record(const std::string& name, Invocation& invocation) {
-  if (invocation.has_index())
-    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
-      if (is_called(entry.image, name)) return entry.image;
-  const StatePaths state = invocation.state();
-  return RecordReader(state, invocation.files).find_image([&](const ImageRecord& image) {
-    return is_called(image, name);
-  });
-}
-
-std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
-                                           Invocation& invocation) {
-  const Attachment* attachment = record.attachment(kind);
-  if (attachment == nullptr) return std::nullopt;
-  return BlobStore(invocation.state().store()).read(attachment->blob.digest, kMostDocument);
-}
-
-namespace {
-
 constexpr const char* kHowImagesAreNamed =
     "an image is a tag of the index (`kiln index list`), oci:DIR[:TAG], oci-archive:FILE, "
     "docker-archive:FILE or docker://REFERENCE";
@@ -79,6 +58,23 @@ std::vector<std::string> image_names(Invocation& invocation) {
 }
 
 }  // namespace
+
+std::optional<ImageRecord> find_record(const std::string& name, Invocation& invocation) {
+  if (invocation.has_index())
+    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
+      if (is_called(entry.image, name)) return entry.image;
+  const StatePaths state = invocation.state();
+  return RecordReader(state, invocation.files).find_image([&](const ImageRecord& image) {
+    return is_called(image, name);
+  });
+}
+
+std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
+                                           Invocation& invocation) {
+  const Attachment* attachment = record.attachment(kind);
+  if (attachment == nullptr) return std::nullopt;
+  return BlobStore(invocation.state().store()).read(attachment->blob.digest, kMostDocument);
+}
 
 ImageName name_of(const std::string& text, Invocation& invocation) {
   if (text.starts_with("docker:") || text.starts_with("oci:") || text.find("-archive:") != std::string::npos)

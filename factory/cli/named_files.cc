@@ -41,6 +41,22 @@ bool is_no_file(const fs::path& path) {
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
+// N of `-`, /dev/stdin and /dev/fd/N; nothing for other files.
+std::optional<int> descriptor_of(const std::string& file) {
+  if (file == "-" || file == "/dev/stdin") return STDIN_FILENO;
+  constexpr std::string_view kFolder = "/dev/fd/";
+  int number = -1;
+  const char* end = file.data() + file.size();
+  if (!file.starts_with(kFolder) || std::from_chars(file.data() + kFolder.size(), end, number).ptr != end ||
+      number < 0)
+    return std::nullopt;
+  return number;
+}
+
+[[noreturn]] void cannot_keep(const std::string& file) {
+  throw Error(ExitCode::store, fmt::format("cannot keep what {} says: {}", file, std::strerror(errno)));
+}
+
 }  // namespace
 
 void write_named(const fs::path& path, std::string_view bytes, FileSystem& files) {
@@ -70,26 +86,6 @@ void need_regular(const fs::path& path, const std::string& option) {
     throw Error(ExitCode::usage, fmt::format("{}: {} is not a regular file", option, path.string()),
                 "this file is written out of order: name a new file");
 }
-
-namespace {
-
-// N of `-`, /dev/stdin and /dev/fd/N; nothing for other files.
-std::optional<int> descriptor_of(const std::string& file) {
-  if (file == "-" || file == "/dev/stdin") return STDIN_FILENO;
-  constexpr std::string_view kFolder = "/dev/fd/";
-  int number = -1;
-  const char* end = file.data() + file.size();
-  if (!file.starts_with(kFolder) || std::from_chars(file.data() + kFolder.size(), end, number).ptr != end ||
-      number < 0)
-    return std::nullopt;
-  return number;
-}
-
-[[noreturn]] void cannot_keep(const std::string& file) {
-  throw Error(ExitCode::store, fmt::format("cannot keep what {} says: {}", file, std::strerror(errno)));
-}
-
-}  // namespace
 
 bool is_stream(const std::string& file) { return descriptor_of(file).has_value(); }
 

@@ -69,25 +69,6 @@ void run_command(const fs::path& notice, const std::vector<std::string>& words, 
                             last_lines(result.tail, 1)));
 }
 
-}  // namespace
-
-void notify_site(const NightReport& report, NightFolder& folder, const NightSettings& settings,
-                 Invocation& invocation) {
-  if (!settings.webhook && settings.command.empty()) return;
-  const SentNotice before = folder.told();
-  const News news = news_in(report, before, settings.remind.count());
-  if (news == News::none) return;
-  const fs::path page = fs::absolute(folder.night(report.number) / "report.html");
-  const Json notice = notice_json(report, before, page.string(), news);
-  const fs::path file = folder.night(report.number) / "notice.json";
-  invocation.files.write(file, notice.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-  if (settings.webhook) post(notice, webhook_url(*settings.webhook, invocation), invocation);
-  if (!settings.command.empty()) run_command(file, settings.command, invocation);
-  folder.write(notice_of(report));
-}
-
-namespace {
-
 // The parts of a night as the options of this run have them.
 class NightProgram : public NightParts {
  public:
@@ -222,6 +203,21 @@ class NightProgram : public NightParts {
 };
 
 }  // namespace
+
+void notify_site(const NightReport& report, NightFolder& folder, const NightSettings& settings,
+                 Invocation& invocation) {
+  if (!settings.webhook && settings.command.empty()) return;
+  const SentNotice before = folder.told();
+  const News news = news_in(report, before, settings.remind.count());
+  if (news == News::none) return;
+  const fs::path page = fs::absolute(folder.night(report.number) / "report.html");
+  const Json notice = notice_json(report, before, page.string(), news);
+  const fs::path file = folder.night(report.number) / "notice.json";
+  invocation.files.write(file, notice.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (settings.webhook) post(notice, webhook_url(*settings.webhook, invocation), invocation);
+  if (!settings.command.empty()) run_command(file, settings.command, invocation);
+  folder.write(notice_of(report));
+}
 
 NightReport run_nightly(const NightRequest& request, Invocation& invocation) {
   const StatePaths state = invocation.state();

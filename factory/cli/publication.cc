@@ -31,6 +31,13 @@ void check_aliases(const Site& site) {
   }
 }
 
+RegistryNews follow(PublishTarget& target, bool keep, bool take_tags, const Index& index) {
+  if (keep) target.keep_tonight(index);
+  target.move_tags(index, take_tags);
+  const PushReport& report = target.report();
+  return {target.text(), report.foreign, report.unclear, report.mended, report.lost};
+}
+
 }  // namespace
 
 RegistryAccess registry_access(const RegistryAddress& address, Http& http, Invocation& invocation) {
@@ -103,17 +110,6 @@ std::string PublishTarget::text() const {
                      static_cast<double>(count.bytes) / 1e6, report().unchanged,
                      counted(report().moved, "tag"));
 }
-
-namespace {
-
-RegistryNews follow(PublishTarget& target, bool keep, bool take_tags, const Index& index) {
-  if (keep) target.keep_tonight(index);
-  target.move_tags(index, take_tags);
-  const PushReport& report = target.report();
-  return {target.text(), report.foreign, report.unclear, report.mended, report.lost};
-}
-
-}  // namespace
 
 PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen, const PublishRun& run,
                                Invocation& invocation) {

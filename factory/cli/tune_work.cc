@@ -25,6 +25,38 @@ HostDescription without_features(HostDescription host) {
   return host;
 }
 
+std::uint32_t planned_number(const Catalogue& catalogue, const ImageRecord& record,
+                             const std::string& matrix) {
+  for (std::uint32_t i = 0; i < catalogue.plan.size(); ++i)
+    if (catalogue.plan.image(i).key() == record.key) return i;
+  throw Error(ExitCode::no_match, fmt::format("{} is not a cell of {} as it is now", record.name(), matrix),
+              "name the matrix that it was built from, or build and publish it anew");
+}
+
+// The Python that has Optuna: named, of the checkout, or any.
+TuningSearch tuning_search(Invocation& invocation) {
+  fs::path python = shared_folder() / ".cache" / "venv" / "bin" / "python3";
+  if (const auto named = invocation.environment.find("KILN_PYTHON"); named != invocation.environment.end())
+    python = named->second;
+  else if (!invocation.files.exists(python))
+    python = "python3";
+  return {python, invocation.runner, invocation.child_environment()};
+}
+
+std::string mpi_of(const ImageSpec& image) {
+  for (const ComponentUse& use : image.components)
+    if (use.kind == Kind::distributed && (use.name == "openmpi" || use.name == "mpich")) return use.name;
+  return "";
+}
+
+ReadyWorkload ready_program(const TunedProgram& program, const TuneOptions& options,
+                            const RecipeBook& recipes, Invocation& invocation) {
+  constexpr std::uint64_t kMostOfScript = 16u << 20;
+  if (!program.is_script) return {recipes, program.name, invocation.files};
+  return {recipe_of_script(program.name, invocation.files.read(options.script, kMostOfScript).value_or("")),
+          invocation.files};
+}
+
 }  // namespace
 
 TunePlace::TunePlace(const Site& site, const TuneOffers& offers, Invocation& invocation)
@@ -99,42 +131,6 @@ void run_node_trial(const std::string& starts, Invocation& invocation) {
   setup.is_alone = true;
   NodeTrial(starts, invocation.files).run(detect_host(invocation.files, invocation.cpus()), setup);
 }
-
-namespace {
-
-std::uint32_t planned_number(const Catalogue& catalogue, const ImageRecord& record,
-                             const std::string& matrix) {
-  for (std::uint32_t i = 0; i < catalogue.plan.size(); ++i)
-    if (catalogue.plan.image(i).key() == record.key) return i;
-  throw Error(ExitCode::no_match, fmt::format("{} is not a cell of {} as it is now", record.name(), matrix),
-              "name the matrix that it was built from, or build and publish it anew");
-}
-
-// The Python that has Optuna: named, of the checkout, or any.
-TuningSearch tuning_search(Invocation& invocation) {
-  fs::path python = shared_folder() / ".cache" / "venv" / "bin" / "python3";
-  if (const auto named = invocation.environment.find("KILN_PYTHON"); named != invocation.environment.end())
-    python = named->second;
-  else if (!invocation.files.exists(python))
-    python = "python3";
-  return {python, invocation.runner, invocation.child_environment()};
-}
-
-std::string mpi_of(const ImageSpec& image) {
-  for (const ComponentUse& use : image.components)
-    if (use.kind == Kind::distributed && (use.name == "openmpi" || use.name == "mpich")) return use.name;
-  return "";
-}
-
-ReadyWorkload ready_program(const TunedProgram& program, const TuneOptions& options,
-                            const RecipeBook& recipes, Invocation& invocation) {
-  constexpr std::uint64_t kMostOfScript = 16u << 20;
-  if (!program.is_script) return {recipes, program.name, invocation.files};
-  return {recipe_of_script(program.name, invocation.files.read(options.script, kMostOfScript).value_or("")),
-          invocation.files};
-}
-
-}  // namespace
 
 // The image that the document's question has on the machines that are measured.
 TunedImage image_of(const std::string& dsl, TunePlace& place, Invocation& invocation) {

@@ -31,21 +31,6 @@ std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation) {
   return index;
 }
 
-}  // namespace
-
-PipSources pip_places(const Site& site, Invocation& invocation) {
-  PipSources places{index_of_pip(site, invocation), {}};
-  if (places.index && places.index->url.empty()) places.index.reset();
-  const std::string links = value_in(invocation.environment, "PIP_FIND_LINKS");
-  for (std::string_view word : split(links, ' ')) {
-    if (word.starts_with("file://")) word.remove_prefix(std::string_view("file://").size());
-    if (word.starts_with('/') && invocation.files.is_directory(word)) places.folders.emplace_back(word);
-  }
-  return places;
-}
-
-namespace {
-
 constexpr std::chrono::seconds kPageTime = std::chrono::minutes(2);  // for a page of a package index
 
 // Opened when the first package is asked for.
@@ -90,6 +75,17 @@ ProposalMemory remembered(Invocation& invocation, std::vector<UpstreamProblem>& 
 }
 
 }  // namespace
+
+PipSources pip_places(const Site& site, Invocation& invocation) {
+  PipSources places{index_of_pip(site, invocation), {}};
+  if (places.index && places.index->url.empty()) places.index.reset();
+  const std::string links = value_in(invocation.environment, "PIP_FIND_LINKS");
+  for (std::string_view word : split(links, ' ')) {
+    if (word.starts_with("file://")) word.remove_prefix(std::string_view("file://").size());
+    if (word.starts_with('/') && invocation.files.is_directory(word)) places.folders.emplace_back(word);
+  }
+  return places;
+}
 
 UpstreamNews ask_upstream(const Catalogue& catalogue, int most, Invocation& invocation) {
   if (most == 0) return {};

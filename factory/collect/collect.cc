@@ -87,6 +87,62 @@ bool is_there(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, absent));
 }
 
+bool is_of_index(GarbageKind kind) { return kind == GarbageKind::snapshot || kind == GarbageKind::published; }
+
+// From here on it is what the records named that goes.
+constexpr GarbageKind kFirstFile = GarbageKind::layout;
+
+// A folder goes under a name that no reader looks for: half of it is never seen. Those of the killed are
+// swept.
+void remove_whole(const fs::path& path, FileSystem& files) {
+  if (!files.is_directory(path)) return files.remove_all(path);
+  const fs::path aside = path.parent_path() / ("." + unique_name() + ".tmp");
+  files.rename(path, aside);
+  files.remove_all(aside);
+}
+
+class Collector {
+ public:
+  Collector(const StatePaths& state, FileSystem& files) : state_(state), files_(files) {}
+
+  void remove(const Garbage& garbage) {
+    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+    if (garbage.kind >= kFirstFile) {
+      end_names();
+      // A step by itself takes no lock of the folder, and may make a layer again that nobody names yet.
+      need_no_steps(state_, files_);
+    }
+    for (const fs::path& path : garbage.paths) {
+      if (garbage.kind < kFirstFile) folders_.insert((state_.root() / path).parent_path());
+      remove_whole(state_.root() / path, files_);
+    }
+    ++done_.removed;
+    done_.bytes += garbage.bytes;
+  }
+
+  Collected done() const { return done_; }
+
+ private:
+  // That the names are gone is on the disk before the first of their files goes.
+  void end_names() {
+    for (const fs::path& folder : folders_) sync_folder(folder);
+    folders_.clear();
+  }
+
+  const StatePaths& state_;
+  FileSystem& files_;
+  std::set<fs::path> folders_;
+  Collected done_;
+};
+
+constexpr std::int64_t kWeek = 7LL * 24 * 3600;
+
+bool is_written_each_night(const std::string& name, const StatePaths& state) {
+  constexpr std::array kNames = {"lock",           "index.lock", "nights",   "nights.lease",
+                                 "nights.reserve", "origins",    "kiln.prom"};
+  return name == state.collected().filename() || std::ranges::find(kNames, name) != kNames.end();
+}
+
 }  // namespace
 
 bool is_state_part(const std::string& name) {
@@ -145,58 +201,6 @@ void empty_state(const StateContents& contents, const StatePaths& state, Command
   }
 }
 
-namespace {
-
-bool is_of_index(GarbageKind kind) { return kind == GarbageKind::snapshot || kind == GarbageKind::published; }
-
-// From here on it is what the records named that goes.
-constexpr GarbageKind kFirstFile = GarbageKind::layout;
-
-// A folder goes under a name that no reader looks for: half of it is never seen. Those of the killed are
-// swept.
-void remove_whole(const fs::path& path, FileSystem& files) {
-  if (!files.is_directory(path)) return files.remove_all(path);
-  const fs::path aside = path.parent_path() / ("." + unique_name() + ".tmp");
-  files.rename(path, aside);
-  files.remove_all(aside);
-}
-
-class Collector {
- public:
-  Collector(const StatePaths& state, FileSystem& files) : state_(state), files_(files) {}
-
-  void remove(const Garbage& garbage) {
-    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
-    if (garbage.kind >= kFirstFile) {
-      end_names();
-      // A step by itself takes no lock of the folder, and may make a layer again that nobody names yet.
-      need_no_steps(state_, files_);
-    }
-    for (const fs::path& path : garbage.paths) {
-      if (garbage.kind < kFirstFile) folders_.insert((state_.root() / path).parent_path());
-      remove_whole(state_.root() / path, files_);
-    }
-    ++done_.removed;
-    done_.bytes += garbage.bytes;
-  }
-
-  Collected done() const { return done_; }
-
- private:
-  // That the names are gone is on the disk before the first of their files goes.
-  void end_names() {
-    for (const fs::path& folder : folders_) sync_folder(folder);
-    folders_.clear();
-  }
-
-  const StatePaths& state_;
-  FileSystem& files_;
-  std::set<fs::path> folders_;
-  Collected done_;
-};
-
-}  // namespace
-
 Collected collect(const Survey& survey, const StatePaths& state, Index* index, FileSystem& files) {
   need_no_steps(state, files);
   Collector collector(state, files);
@@ -224,18 +228,6 @@ void need_no_steps(const StatePaths& state, const FileSystem& files) {
     throw Error(ExitCode::locked, "a step of " + state.root().string() + " runs: what it needs stays",
                 "collect when it is done");
 }
-
-namespace {
-
-constexpr std::int64_t kWeek = 7LL * 24 * 3600;
-
-bool is_written_each_night(const std::string& name, const StatePaths& state) {
-  constexpr std::array kNames = {"lock",           "index.lock", "nights",   "nights.lease",
-                                 "nights.reserve", "origins",    "kiln.prom"};
-  return name == state.collected().filename() || std::ranges::find(kNames, name) != kNames.end();
-}
-
-}  // namespace
 
 std::string state_stamp(const StatePaths& state, const Retention& retention) {
   std::string text = fmt::format("{} {} {} {}\n", retention.keep_for.count(), retention.keep_snapshots,

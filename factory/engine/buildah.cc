@@ -41,6 +41,34 @@ bool same_tree(const ChangedTree& a, const ChangedTree& b) {
          std::equal(a.below.begin(), a.below.end(), b.below.begin(), b.below.end(), same_folder);
 }
 
+// For who keeps a container: where the disk is full, engines speak of a closed pipe.
+std::string room_in(const fs::path& store) {
+  std::error_code problem;
+  const fs::space_info space = fs::space(store, problem);
+  if (problem) return "";
+  return fmt::format("{} are free in {}, and keeping a container takes for a moment twice what it wrote",
+                     memory_text(space.available), store.string());
+}
+
+// The last line of the output. Go's errors are chains, "copying layers: adding a layer: write /…: no space
+// left on device": of a long one the last two links, which say why.
+std::string why_it_failed(const std::string& tail) {
+  constexpr std::size_t kLongest = 160;
+  std::string line = last_lines(tail, 1);
+  const std::size_t why = line.rfind(": ");
+  if (line.size() <= kLongest || why == std::string::npos) return line;
+  const std::size_t where = line.rfind(": ", why - 1);
+  return where == std::string::npos ? line : "… " + line.substr(where + 2);
+}
+
+// buildah copies its own program into memory before it starts a script, and forbids all to write to that
+// copy, which the kernel refuses for as long as it still has a page of it in hand: now and then, on
+// Linux 6.18. The script has not begun then.
+bool did_not_begin(const CommandResult& result) {
+  return result.end == CommandEnd::exited && result.status == 1 &&
+         result.tail.starts_with("Close_Fd sealing memfd copy: ");
+}
+
 }  // namespace
 
 std::optional<ChangedTree> StorageTrees::of(const std::string& container) const {
@@ -82,38 +110,6 @@ std::string StorageTrees::seen() const {
                      program.st_mtim.tv_nsec,
                      files_.read(root() / "overlay" / ".has-mount-program").value_or("none"));
 }
-
-namespace {
-
-// For who keeps a container: where the disk is full, engines speak of a closed pipe.
-std::string room_in(const fs::path& store) {
-  std::error_code problem;
-  const fs::space_info space = fs::space(store, problem);
-  if (problem) return "";
-  return fmt::format("{} are free in {}, and keeping a container takes for a moment twice what it wrote",
-                     memory_text(space.available), store.string());
-}
-
-// The last line of the output. Go's errors are chains, "copying layers: adding a layer: write /…: no space
-// left on device": of a long one the last two links, which say why.
-std::string why_it_failed(const std::string& tail) {
-  constexpr std::size_t kLongest = 160;
-  std::string line = last_lines(tail, 1);
-  const std::size_t why = line.rfind(": ");
-  if (line.size() <= kLongest || why == std::string::npos) return line;
-  const std::size_t where = line.rfind(": ", why - 1);
-  return where == std::string::npos ? line : "… " + line.substr(where + 2);
-}
-
-// buildah copies its own program into memory before it starts a script, and forbids all to write to that
-// copy, which the kernel refuses for as long as it still has a page of it in hand: now and then, on
-// Linux 6.18. The script has not begun then.
-bool did_not_begin(const CommandResult& result) {
-  return result.end == CommandEnd::exited && result.status == 1 &&
-         result.tail.starts_with("Close_Fd sealing memfd copy: ");
-}
-
-}  // namespace
 
 class BuildahContainer final : public MountedContainer {
  public:

@@ -183,12 +183,6 @@ class LineDrawing {
   double y_ = kMargin;
 };
 
-}  // namespace
-
-std::string line_chart_svg(const LineChart& chart) { return LineDrawing(chart).svg(); }
-
-namespace {
-
 template <typename Value>
 LinePanel panel_over_ranks(std::string title, bool logarithmic, std::span<const ParallelOutlook> outlooks,
                            bool all, Value value) {
@@ -213,6 +207,8 @@ bool is_wide(const ChartSeries& values) {
 }
 
 }  // namespace
+
+std::string line_chart_svg(const LineChart& chart) { return LineDrawing(chart).svg(); }
 
 std::string scaling_picture(const Network& network, const TrainingTerms& terms,
                             std::span<const ParallelOutlook> outlooks) {

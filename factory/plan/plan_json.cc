@@ -108,114 +108,6 @@ std::chrono::seconds seconds_in(const JsonNode& node) {
   return std::chrono::seconds(node.integer(0, std::numeric_limits<std::int64_t>::max()));
 }
 
-}  // namespace
-
-// Members in the order of their names, as Json sorts them. What is not written by earlier kilns, whose plans
-// lie in state folders, is written `when(true, …)`: it may lack.
-
-template <typename Fields>
-void describe(Fields& fields, SourceLocation& where) {
-  fields.refuse_others(where);
-  fields.must("column", where.column);
-  fields.must("file", where.file);
-  fields.must("line", where.line);
-  fields.must("pointer", where.pointer);
-}
-
-template <typename Fields>
-void describe(Fields& fields, ImageRequest& request) {
-  fields.must("axes", request.axes);
-  fields.must("id", request.id);
-  fields.must("where", request.where);
-}
-
-template <typename Fields>
-void describe(Fields& fields, ExcludedCell& cell) {
-  fields.refuse_others(cell);
-  fields.must("axes", cell.axes);
-  fields.must("reason", cell.reason);
-  fields.must("where", cell.where);
-}
-
-template <typename Fields>
-void describe(Fields& fields, Target& target) {
-  fields.refuse_others(target);
-  fields.must("accelerators", target.accelerators);
-  fields.must("cpu", target.cpu);
-  fields.must("description", target.description);
-  fields.must("name", target.name);
-}
-
-template <typename Fields>
-void describe(Fields& fields, AcceptedFile& accepted) {
-  fields.refuse_others(accepted);
-  fields.must("file", accepted.file);
-  fields.must("reason", accepted.reason, &JsonNode::line_of_text);
-}
-
-template <typename Fields>
-void describe(Fields& fields, ComponentUse& use) {
-  fields.refuse_others(use);
-  fields.may("accept", use.accept);
-  fields.must("automatic", use.automatic);
-  fields.must("kind", use.kind, kind_in);
-  fields.must("method", use.method);
-  fields.must("name", use.name, &JsonNode::name);
-  fields.must("optimised", use.optimised);
-  fields.may("role", use.role);
-  fields.must("version", use.version, version_of_component);
-  fields.must("written", use.written);
-}
-
-template <typename Fields>
-void describe(Fields& fields, FlagOrigin& flag) {
-  fields.refuse_others(flag);
-  fields.must("compiler", flag.compiler);
-  fields.when(true, "component", flag.component);
-  fields.when(true, "from", flag.from);
-  fields.must("note", flag.note);
-  fields.must("target", flag.target);
-  fields.must("value", flag.value);
-  fields.must("variable", flag.variable);
-}
-
-// Times in seconds, sizes in bytes.
-template <typename Fields>
-void describe(Fields& fields, OwnLimits& limits) {
-  fields.refuse_others(limits);
-  fields.may("log", limits.log_bytes);
-  fields.may("memory", limits.memory);
-  fields.may("silence", limits.silence, seconds_in);
-  fields.may("wall", limits.wall, seconds_in);
-}
-
-template <typename Fields>
-void describe(Fields& fields, Step& step) {
-  fields.refuse_others(step);
-  fields.may("cache", step.cache);
-  fields.must("component", step.component);
-  fields.must("copy", step.copy);
-  fields.when(true, "mount", step.mount);
-  fields.must("files", step.files);
-  fields.must("from", step.from);
-  fields.must("inputs", step.inputs, JsonInText());
-  fields.must("key", step.key);
-  fields.must("kind", step.kind, step_kind_in);
-  fields.when(step.limits != OwnLimits{}, "limits", step.limits);
-  fields.when(true, "method", step.method);
-  fields.must("parameters", step.parameters);
-  fields.must("parent", step.parent);
-  fields.must("reference", step.reference);
-  fields.must("script", step.script);
-  fields.when(true, "secrets", step.secrets);
-  fields.when(true, "site", step.site);
-  fields.when(true, "tagged", step.tagged);
-  fields.must("title", step.title);
-  fields.when(true, "version", step.version);
-}
-
-namespace {
-
 // `append_step` writes a step of a stage: whole, or, in a plan, its key.
 template <typename AppendStep>
 void append_spec(std::string& out, const ImageSpec& spec, bool in_plan, AppendStep append_step) {
@@ -329,6 +221,110 @@ class PlanReader {
 };
 
 }  // namespace
+
+// Members in the order of their names, as Json sorts them. What is not written by earlier kilns, whose plans
+// lie in state folders, is written `when(true, …)`: it may lack.
+
+template <typename Fields>
+void describe(Fields& fields, SourceLocation& where) {
+  fields.refuse_others(where);
+  fields.must("column", where.column);
+  fields.must("file", where.file);
+  fields.must("line", where.line);
+  fields.must("pointer", where.pointer);
+}
+
+template <typename Fields>
+void describe(Fields& fields, ImageRequest& request) {
+  fields.must("axes", request.axes);
+  fields.must("id", request.id);
+  fields.must("where", request.where);
+}
+
+template <typename Fields>
+void describe(Fields& fields, ExcludedCell& cell) {
+  fields.refuse_others(cell);
+  fields.must("axes", cell.axes);
+  fields.must("reason", cell.reason);
+  fields.must("where", cell.where);
+}
+
+template <typename Fields>
+void describe(Fields& fields, Target& target) {
+  fields.refuse_others(target);
+  fields.must("accelerators", target.accelerators);
+  fields.must("cpu", target.cpu);
+  fields.must("description", target.description);
+  fields.must("name", target.name);
+}
+
+template <typename Fields>
+void describe(Fields& fields, AcceptedFile& accepted) {
+  fields.refuse_others(accepted);
+  fields.must("file", accepted.file);
+  fields.must("reason", accepted.reason, &JsonNode::line_of_text);
+}
+
+template <typename Fields>
+void describe(Fields& fields, ComponentUse& use) {
+  fields.refuse_others(use);
+  fields.may("accept", use.accept);
+  fields.must("automatic", use.automatic);
+  fields.must("kind", use.kind, kind_in);
+  fields.must("method", use.method);
+  fields.must("name", use.name, &JsonNode::name);
+  fields.must("optimised", use.optimised);
+  fields.may("role", use.role);
+  fields.must("version", use.version, version_of_component);
+  fields.must("written", use.written);
+}
+
+template <typename Fields>
+void describe(Fields& fields, FlagOrigin& flag) {
+  fields.refuse_others(flag);
+  fields.must("compiler", flag.compiler);
+  fields.when(true, "component", flag.component);
+  fields.when(true, "from", flag.from);
+  fields.must("note", flag.note);
+  fields.must("target", flag.target);
+  fields.must("value", flag.value);
+  fields.must("variable", flag.variable);
+}
+
+// Times in seconds, sizes in bytes.
+template <typename Fields>
+void describe(Fields& fields, OwnLimits& limits) {
+  fields.refuse_others(limits);
+  fields.may("log", limits.log_bytes);
+  fields.may("memory", limits.memory);
+  fields.may("silence", limits.silence, seconds_in);
+  fields.may("wall", limits.wall, seconds_in);
+}
+
+template <typename Fields>
+void describe(Fields& fields, Step& step) {
+  fields.refuse_others(step);
+  fields.may("cache", step.cache);
+  fields.must("component", step.component);
+  fields.must("copy", step.copy);
+  fields.when(true, "mount", step.mount);
+  fields.must("files", step.files);
+  fields.must("from", step.from);
+  fields.must("inputs", step.inputs, JsonInText());
+  fields.must("key", step.key);
+  fields.must("kind", step.kind, step_kind_in);
+  fields.when(step.limits != OwnLimits{}, "limits", step.limits);
+  fields.when(true, "method", step.method);
+  fields.must("parameters", step.parameters);
+  fields.must("parent", step.parent);
+  fields.must("reference", step.reference);
+  fields.must("script", step.script);
+  fields.when(true, "secrets", step.secrets);
+  fields.when(true, "site", step.site);
+  fields.when(true, "tagged", step.tagged);
+  fields.must("title", step.title);
+  fields.when(true, "version", step.version);
+}
 
 std::string plan_text(const BuildPlan& plan, const ChosenCells& cells) {
   const StepTable& table = plan.steps();

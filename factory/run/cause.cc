@@ -197,29 +197,6 @@ std::string what_moved(const Ending& ending, std::size_t mark) {
   return ending.line(mark);
 }
 
-}  // namespace
-
-std::optional<Cause> cause_in(const std::string& tail) {
-  const std::string all = lower_case(tail);
-  if (contains_any(all, kDiskFull)) return Cause{CauseKind::disk_full, "the disk is full"};
-  const Ending ending(without_trace(tail));
-  constexpr std::size_t kNone = std::string::npos;
-  if (std::size_t mark = ending.find(kDiskError); mark != kNone)
-    return Cause{CauseKind::disk_full, "the disk is full, or fails: " + ending.line(mark)};
-  if (std::size_t mark = ending.find(kWrongHash); mark != kNone)
-    return Cause{CauseKind::wrong_hash, "a download has another hash than the recipe says: " +
-                                            what_has_the_hash(ending, mark) + hashes_in(ending.from(mark))};
-  if (std::size_t mark = ending.find(kMoved); mark != kNone)
-    return Cause{CauseKind::moved, "an archive is not where the recipe says: " + what_moved(ending, mark)};
-  if (std::size_t mark = ending.find(kMemory); mark != kNone)
-    return Cause{CauseKind::memory, "out of memory: " + ending.line(mark)};
-  if (contains_any(all, kUnreachable))
-    return Cause{CauseKind::unreachable, "a package source could not be reached"};
-  return std::nullopt;
-}
-
-namespace {
-
 // What follows an error and says nothing of it: engines, make and ninja, pip's advice, the shell's trace.
 bool is_noise(std::string_view line) {
   static constexpr std::array kBegins = {"subprocess exited with status",
@@ -256,6 +233,25 @@ bool is_error_line(std::string_view line) {
 }
 
 }  // namespace
+
+std::optional<Cause> cause_in(const std::string& tail) {
+  const std::string all = lower_case(tail);
+  if (contains_any(all, kDiskFull)) return Cause{CauseKind::disk_full, "the disk is full"};
+  const Ending ending(without_trace(tail));
+  constexpr std::size_t kNone = std::string::npos;
+  if (std::size_t mark = ending.find(kDiskError); mark != kNone)
+    return Cause{CauseKind::disk_full, "the disk is full, or fails: " + ending.line(mark)};
+  if (std::size_t mark = ending.find(kWrongHash); mark != kNone)
+    return Cause{CauseKind::wrong_hash, "a download has another hash than the recipe says: " +
+                                            what_has_the_hash(ending, mark) + hashes_in(ending.from(mark))};
+  if (std::size_t mark = ending.find(kMoved); mark != kNone)
+    return Cause{CauseKind::moved, "an archive is not where the recipe says: " + what_moved(ending, mark)};
+  if (std::size_t mark = ending.find(kMemory); mark != kNone)
+    return Cause{CauseKind::memory, "out of memory: " + ending.line(mark)};
+  if (contains_any(all, kUnreachable))
+    return Cause{CauseKind::unreachable, "a package source could not be reached"};
+  return std::nullopt;
+}
 
 std::string last_words(const std::string& tail) {
   std::istringstream text(last_lines(without_trace(tail), kNoise));

@@ -51,6 +51,37 @@ SharedRecord shared_from_json(const SharedName& name, const JsonNode& root) {
   return shared;
 }
 
+struct OpenFile {
+  // No link is followed at its end; absent: nothing is open.
+  OpenFile(const fs::path& path, int flags) : number(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC)) {
+    if (number < 0 && errno != ENOENT) fail_with_errno(errno, "open", path);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (number >= 0) ::close(number);
+  }
+  int number;
+};
+
+// The same file, whatever its name stands for by now.
+fs::path path_of(const OpenFile& file) { return fmt::format("/proc/self/fd/{}", file.number); }
+
+constexpr const char* kUsed = "io.kiln.step.used";  // RFC 3339
+
+std::string manifest_text(const SharedName& name, const std::string& envelope, const std::string& made,
+                          const std::vector<Descriptor>& blobs) {
+  Manifest manifest;
+  manifest.config = {std::string(payload_type(name)), Digest::of(envelope), envelope.size(), {}};
+  manifest.layers = blobs;
+  if (blobs.empty())  // some registries want a layer
+    manifest.layers = {{std::string(media_type::kEmpty), Digest::of("{}"), 2, {}}};
+  manifest.artifact_type = kSharedStepType;
+  manifest.annotations["org.opencontainers.image.created"] = made;
+  manifest.annotations[kUsed] = made;
+  return to_json(manifest).dump();
+}
+
 }  // namespace
 
 std::string_view payload_type(const SharedName& name) {
@@ -83,26 +114,6 @@ std::vector<Digest> own_layers(const LayerChain& chain, std::string_view key) {
     if (layer.step == key) own.push_back(layer.diff_id);
   return own;
 }
-
-namespace {
-
-struct OpenFile {
-  // No link is followed at its end; absent: nothing is open.
-  OpenFile(const fs::path& path, int flags) : number(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC)) {
-    if (number < 0 && errno != ENOENT) fail_with_errno(errno, "open", path);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (number >= 0) ::close(number);
-  }
-  int number;
-};
-
-// The same file, whatever its name stands for by now.
-fs::path path_of(const OpenFile& file) { return fmt::format("/proc/self/fd/{}", file.number); }
-
-}  // namespace
 
 std::string foreign_hand(int descriptor) {
   struct stat status {};
@@ -216,25 +227,6 @@ void FolderShare::remove_unnamed_blobs() const {
       shared.remove(blob);
   }
 }
-
-namespace {
-
-constexpr const char* kUsed = "io.kiln.step.used";  // RFC 3339
-
-std::string manifest_text(const SharedName& name, const std::string& envelope, const std::string& made,
-                          const std::vector<Descriptor>& blobs) {
-  Manifest manifest;
-  manifest.config = {std::string(payload_type(name)), Digest::of(envelope), envelope.size(), {}};
-  manifest.layers = blobs;
-  if (blobs.empty())  // some registries want a layer
-    manifest.layers = {{std::string(media_type::kEmpty), Digest::of("{}"), 2, {}}};
-  manifest.artifact_type = kSharedStepType;
-  manifest.annotations["org.opencontainers.image.created"] = made;
-  manifest.annotations[kUsed] = made;
-  return to_json(manifest).dump();
-}
-
-}  // namespace
 
 RegistryShare::RegistryShare(std::unique_ptr<Http> http, RegistryAccess access)
     : http_(std::move(http)), client_(std::move(access)), repository_(client_.address().path) {}

@@ -116,14 +116,6 @@ class UseReader {
   BlobUses found_;
 };
 
-}  // namespace
-
-BlobUses blob_uses(const StatePaths& state, const FileSystem& files) {
-  return UseReader(state, files).read();
-}
-
-namespace {
-
 using BlobsToRead = std::vector<std::pair<const Digest, UsedBlob>*>;
 
 // Reads blobs with several threads, the largest first.
@@ -221,6 +213,10 @@ bool is_packaged_again(const std::vector<ImageBlob>& blobs) {
 }
 
 }  // namespace
+
+BlobUses blob_uses(const StatePaths& state, const FileSystem& files) {
+  return UseReader(state, files).read();
+}
 
 std::vector<LayoutDamage> check_layouts(const BlobUses& uses, const StatePaths& state, bool deep) {
   const BlobStore store = BlobStore::reading(state.store());

@@ -20,6 +20,21 @@ FailureClass failure_from(const JsonNode& node) {
   node.fail("expected input, build, infrastructure or policy, found '" + name + "'");
 }
 
+template <typename Record>
+std::optional<Record> read_record(const FileSystem& files, const fs::path& file,
+                                  Record (*from_json)(const JsonNode&)) {
+  auto bytes = files.read(file);
+  if (!bytes) return std::nullopt;
+  return from_json(JsonDocument::parse(*bytes, file.string()).root());
+}
+
+template <typename Record>
+std::optional<Record> of_key(std::optional<Record> record, std::string_view key, const fs::path& file) {
+  if (record && record->key != key)
+    throw Error(ExitCode::store, file.string() + " is the record of another key");
+  return record;
+}
+
 }  // namespace
 
 std::string_view name_of(FailureClass failure) { return kFailures.of(failure); }
@@ -81,25 +96,6 @@ Json to_json(const FailureRecord& record) { return fields_of(record); }
 StepRecord step_record_from_json(const JsonNode& node) { return read_as<StepRecord>(node); }
 TestRecord test_record_from_json(const JsonNode& node) { return read_as<TestRecord>(node); }
 FailureRecord failure_record_from_json(const JsonNode& node) { return read_as<FailureRecord>(node); }
-
-namespace {
-
-template <typename Record>
-std::optional<Record> read_record(const FileSystem& files, const fs::path& file,
-                                  Record (*from_json)(const JsonNode&)) {
-  auto bytes = files.read(file);
-  if (!bytes) return std::nullopt;
-  return from_json(JsonDocument::parse(*bytes, file.string()).root());
-}
-
-template <typename Record>
-std::optional<Record> of_key(std::optional<Record> record, std::string_view key, const fs::path& file) {
-  if (record && record->key != key)
-    throw Error(ExitCode::store, file.string() + " is the record of another key");
-  return record;
-}
-
-}  // namespace
 
 std::optional<StepRecord> RecordReader::step(std::string_view key) const {
   const fs::path file = state_->step(key);
