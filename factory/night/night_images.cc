@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "factory/base/effects.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
 #include "factory/plan/cell_patterns.h"
