@@ -131,7 +131,8 @@ class BlobFinder {
 
 class Surveyor {
  public:
-  explicit Surveyor(const CollectSetup& setup) : setup_(setup), state_(setup.state) {}
+  explicit Surveyor(const CollectSetup& setup)
+      : setup_(setup), state_(setup.state), older_(and_older(setup.retention.keep_for)) {}
 
   Survey run() {
     // Before anything is read that may name them: what comes later is not looked at.
@@ -191,8 +192,7 @@ class Surveyor {
   void find_packaged() {
     for (const RecordedImage& image : found_.roots.images)
       if (!image.published && !image.lives)
-        add(GarbageKind::packaged, title_of(image.image),
-            "no plan or snapshot names it" + and_older(setup_.retention.keep_for),
+        add(GarbageKind::packaged, title_of(image.image), "no plan or snapshot names it" + older_,
             {fs::path("built") / (image.record + ".json")});
   }
 
@@ -200,7 +200,7 @@ class Surveyor {
     for (const std::string& name : setup_.files.stems(state_.root() / "plans")) {
       if (found_.roots.plans.contains(name)) continue;
       const std::string file = name + ".json";
-      add(GarbageKind::plan, name, "no snapshot has images of it" + and_older(setup_.retention.keep_for),
+      add(GarbageKind::plan, name, "no snapshot has images of it" + older_,
           {fs::path("plans") / file, fs::path("origins") / file, fs::path("builds") / name});
     }
   }
@@ -287,9 +287,7 @@ class Surveyor {
       if (is_young(path, setup_.retention.keep_for)) continue;
       const bool needed = name.ends_with(kLog) ? is_live_key(name.substr(0, name.size() - kLog.size()))
                                                : has_live_link(state_.root() / path);
-      if (!needed)
-        add(GarbageKind::log, name, "of what is no longer there" + and_older(setup_.retention.keep_for),
-            {path});
+      if (!needed) add(GarbageKind::log, name, "of what is no longer there" + older_, {path});
     }
   }
 
@@ -298,8 +296,7 @@ class Surveyor {
     for (const std::string& name : setup_.files.list(state_.jobs())) {
       const fs::path path = fs::path("jobs") / name;
       if (setup_.files.is_directory(state_.root() / path) && !is_young(path, setup_.retention.keep_for))
-        add(GarbageKind::log, "job of " + short_key(name),
-            "no build waits for it" + and_older(setup_.retention.keep_for), {path});
+        add(GarbageKind::log, "job of " + short_key(name), "no build waits for it" + older_, {path});
     }
   }
 
@@ -320,8 +317,7 @@ class Surveyor {
     for (const std::string& name : setup_.files.list(state_.evidence())) {
       const fs::path path = fs::path("evidence") / name;
       if (!name.starts_with('.') && !name.ends_with(".lock") && !is_young(path, setup_.retention.keep_for))
-        add(GarbageKind::cache, name, "made again when it is needed" + and_older(setup_.retention.keep_for),
-            {path});
+        add(GarbageKind::cache, name, "made again when it is needed" + older_, {path});
     }
   }
 
@@ -333,8 +329,7 @@ class Surveyor {
         const fs::path path = fs::path("caches") / kind / id;
         const fs::path uses = path.string() + ".uses";
         if (id.ends_with(".uses") || is_young(uses, setup_.retention.keep_for)) continue;
-        add(GarbageKind::cache, kind + " " + id, "not used" + and_older(setup_.retention.keep_for),
-            {path, uses});
+        add(GarbageKind::cache, kind + " " + id, "not used" + older_, {path, uses});
       }
     }
   }
@@ -351,8 +346,7 @@ class Surveyor {
         if (plans.find('"' + kind + "/" + name + '"') != std::string::npos ||
             is_young(path, setup_.retention.keep_for))
           continue;
-        add(GarbageKind::recipe, kind + "/" + name, "no plan has it" + and_older(setup_.retention.keep_for),
-            {path});
+        add(GarbageKind::recipe, kind + "/" + name, "no plan has it" + older_, {path});
       }
     }
   }
@@ -374,12 +368,13 @@ class Surveyor {
       const bool aside =
           name.starts_with("index.db.bad-") || (name.starts_with("index.db.v") && name.ends_with(".bak"));
       if (aside && !is_young(name, setup_.retention.keep_for))
-        add(GarbageKind::leaving, name, "set aside" + and_older(setup_.retention.keep_for), {name});
+        add(GarbageKind::leaving, name, "set aside" + older_, {name});
     }
   }
 
   const CollectSetup& setup_;
   const StatePaths& state_;
+  const std::string older_;  // than what is kept for its age
   Survey found_;
   LiveBlobs live_;
 };
