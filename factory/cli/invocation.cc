@@ -28,6 +28,10 @@ void write_to_stderr(const std::string& text) {
   std::fflush(stderr);
 }
 
+ProgressStyle style_of(const GlobalOptions& options) {
+  return progress_style(options.quiet ? "none" : options.progress, ::isatty(STDERR_FILENO) != 0);
+}
+
 // And where matrices have theirs.
 std::vector<fs::path> with_recipes_beside(std::vector<fs::path> roots,
                                           const std::vector<std::string>& matrices) {
@@ -220,15 +224,12 @@ bool Invocation::colour() const {
 }
 
 Progress Invocation::progress() const {
-  std::string word = options.quiet ? "none" : options.progress;
-  ProgressStyle style = progress_style(word, ::isatty(STDERR_FILENO) != 0);
-  return Progress(style, clock, write_to_stderr, colour(), heard);
+  return Progress(style_of(options), clock, write_to_stderr, colour(), heard);
 }
 
 Skopeo Invocation::skopeo() {
-  const std::string word = options.quiet ? "none" : options.progress;
-  const ProgressStyle style = progress_style(word, ::isatty(STDERR_FILENO) != 0);
-  return {runner, clock, child_environment(), site().pull_limits, pull_teller(style, clock, write_to_stderr)};
+  return {runner, clock, child_environment(), site().pull_limits,
+          pull_teller(style_of(options), clock, write_to_stderr)};
 }
 
 std::map<std::string, std::string> Invocation::child_environment() const {
