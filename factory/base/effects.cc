@@ -130,7 +130,7 @@ std::vector<std::string> RealFileSystem::list(const fs::path& folder) const {
   for (const fs::directory_iterator end; entries != end; entries.increment(problem))
     names.push_back(entries->path().filename().string());
   if (problem) fail("list", folder, problem.value());  // an error is the end
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -178,7 +178,7 @@ std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
   if (order == orders.end()) return nodes;
   std::unordered_map<const Json*, std::size_t> rank;
   for (const Json* value : order->second) rank.emplace(value, rank.size());
-  std::sort(nodes.begin(), nodes.end(), [&](const auto& a, const auto& b) {
+  std::ranges::sort(nodes, [&](const auto& a, const auto& b) {
     return rank.at(a.second.value_) < rank.at(b.second.value_);
   });
   return nodes;
@@ -211,11 +211,10 @@ JsonNode JsonNode::at(std::string_view key) const {
 
 void JsonNode::allow_only(const std::vector<std::string>& keys) const {
   auto known = [&](const std::string& key) {
-    return key == "$schema" || std::find(keys.begin(), keys.end(), key) != keys.end();
+    return key == "$schema" || std::ranges::find(keys, key) != keys.end();
   };
   const auto* object = value_->get_ptr<const Json::object_t*>();
-  if (object != nullptr &&
-      std::all_of(object->begin(), object->end(), [&](const auto& item) { return known(item.first); }))
+  if (object != nullptr && std::ranges::all_of(*object, [&](const auto& item) { return known(item.first); }))
     return;
   for (const auto& [key, node] : members()) {  // the first in the file
     if (known(key)) continue;

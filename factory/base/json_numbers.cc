@@ -14,7 +14,7 @@ namespace {
 bool loses_zero(std::string_view number) {
   const std::size_t point = number.find('.');
   if (point == number.npos || number.size() < point + 3 || number.back() != '0') return false;
-  return std::all_of(number.begin(), number.end(), [](char c) { return is_digit(c) || c == '.'; });
+  return std::ranges::all_of(number, [](char c) { return is_digit(c) || c == '.'; });
 }
 
 // Most texts have none, in numbers or in strings: a second reading of them is spared.

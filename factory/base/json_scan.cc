@@ -318,7 +318,7 @@ void refuse_nul(std::string_view text, const std::string& file) {
   const std::size_t nul = text.find('\0');
   if (nul == std::string_view::npos) return;
   const std::string_view before = text.substr(0, nul);
-  const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const auto line = static_cast<int>(std::ranges::count(before, '\n')) + 1;
   const auto column = static_cast<int>(nul - (before.rfind('\n') + 1)) + 1;
   throw Error(ExitCode::input, {file, line, column, ""}, "not valid JSON: a NUL byte");
 }

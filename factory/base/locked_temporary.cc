@@ -22,7 +22,7 @@ constexpr std::string_view kRandom = "XXXXXX";  // mkstemp(3)
 constexpr auto kLongUntouched = std::chrono::hours(7 * 24);
 
 bool is_random(std::string_view text) {
-  return text.size() == kRandom.size() && std::all_of(text.begin(), text.end(), [](char c) {
+  return text.size() == kRandom.size() && std::ranges::all_of(text, [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
          });
 }

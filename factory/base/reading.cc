@@ -14,14 +14,14 @@ namespace {
 // One folder or file of a path that goes into Dockerfiles, definition files and scripts as it stands.
 bool is_path_part(std::string_view part) {
   if (part.empty() || part == "." || part == ".." || part[0] == '-') return false;
-  return std::all_of(part.begin(), part.end(), [](char c) {
+  return std::ranges::all_of(part, [](char c) {
     return is_letter_or_digit(c) || std::string_view("_.+-@").find(c) != std::string_view::npos;
   });
 }
 
 bool are_path_parts(std::string_view path) {
   const std::vector<std::string_view> parts = split(path, '/');
-  return std::all_of(parts.begin(), parts.end(), is_path_part);
+  return std::ranges::all_of(parts, is_path_part);
 }
 
 }  // namespace
@@ -34,19 +34,18 @@ const std::vector<std::string>& method_names() {
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > 128 || text.find("..") != std::string_view::npos) return false;
   if (!is_letter_or_digit(text[0])) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) {
+  return std::ranges::all_of(text, [](char c) {
     return is_letter_or_digit(c) || std::string_view("_.+-").find(c) != std::string_view::npos;
   });
 }
 
 bool is_variable_name(std::string_view text) {
   if (text.empty() || is_digit(text[0])) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
+  return std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || c == '_'; });
 }
 
 bool is_fact_name(std::string_view text) {
-  return is_variable_name(text) &&
-         std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  return is_variable_name(text) && std::ranges::none_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 // distribution-spec, "Pulling manifests": [a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*, and / between such parts.
@@ -70,8 +69,8 @@ bool is_repository_name(std::string_view text) {
 
 bool is_tag(std::string_view text) {
   return !text.empty() && text.size() <= 128 && text.front() != '.' && text.front() != '-' &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-'; });
+         std::ranges::all_of(
+             text, [](char c) { return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 MissingFile describe_missing(const FileSystem& files, const fs::path& path) {
@@ -126,7 +125,7 @@ std::string read_absolute_path(const JsonNode& node) {
 
 std::string read_word_of(const JsonNode& node, const std::vector<std::string>& words, std::string_view what) {
   std::string word = node.string();
-  if (std::find(words.begin(), words.end(), word) == words.end()) {
+  if (std::ranges::find(words, word) == words.end()) {
     std::string hint = did_you_mean(word, words);
     node.fail(fmt::format("expected {}, found '{}'", what, word),
               hint.empty() ? fmt::format("one of {}", fmt::join(words, ", ")) : hint);

@@ -12,7 +12,7 @@ constexpr std::size_t kShortestWord = 8;
 constexpr std::string_view kBetweenWords = " \t\r\"',:;=<>()[]{}";
 
 void longest_first(std::vector<std::string>& words) {
-  std::sort(words.begin(), words.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(words, [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() > b.size() : a < b;
   });
   words.erase(std::unique(words.begin(), words.end()), words.end());
@@ -73,9 +73,8 @@ const std::string* SecretMask::word_at(std::size_t at) const {
 
 bool SecretMask::may_begin_at(std::size_t at) const {
   const std::string_view rest = std::string_view(kept_).substr(at);
-  return std::any_of(words_.begin(), words_.end(), [&](const std::string& word) {
-    return word.size() > rest.size() && word.starts_with(rest);
-  });
+  return std::ranges::any_of(
+      words_, [&](const std::string& word) { return word.size() > rest.size() && word.starts_with(rest); });
 }
 
 std::string SecretMask::masked(std::string_view bytes) {

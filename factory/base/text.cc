@@ -28,8 +28,8 @@ constexpr std::array<CodeRange, 9> kShapeless = {{{0xad, 0xad},
                                                   {0xe0000, 0xe007f}}};
 
 bool is_shapeless(char32_t code) {
-  return std::any_of(kShapeless.begin(), kShapeless.end(),
-                     [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
+  return std::ranges::any_of(
+      kShapeless, [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
 }
 
 // REQUIRES: one character of UTF-8.
@@ -195,7 +195,7 @@ std::string on_one_line(std::string_view text) {
 }
 
 std::string last_lines(std::string text, std::size_t count) {
-  std::replace(text.begin(), text.end(), '\r', '\n');
+  std::ranges::replace(text, '\r', '\n');
   std::string clean = without_controls(text);
   while (clean.ends_with('\n')) clean.pop_back();
   std::size_t start = clean.size();

@@ -89,8 +89,8 @@ bool Version::covers(const Version& other) const {
 }
 
 bool Version::is_pre_release() const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [](const Part& part) { return !part.numeric && word_rank(part.text) < 0; });
+  return std::ranges::any_of(parts_,
+                             [](const Part& part) { return !part.numeric && word_rank(part.text) < 0; });
 }
 
 namespace {
@@ -115,7 +115,7 @@ bool is_range_word(std::string_view word, bool bare) {
   return is_digit(word.back()) || is_letter(word.back()) || word.back() == '~' || word.ends_with(".*");
 }
 
-bool has_digit(std::string_view word) { return std::any_of(word.begin(), word.end(), is_digit); }
+bool has_digit(std::string_view word) { return std::ranges::any_of(word, is_digit); }
 
 Error no_range(std::string_view text) {
   return {ExitCode::input, "'" + std::string(text) + "' is not a version range",
@@ -194,7 +194,7 @@ VersionRange VersionRange::parse(std::string_view text) {
 }
 
 bool VersionRange::contains(const Version& version) const {
-  return std::all_of(clauses_.begin(), clauses_.end(), [&](const Clause& clause) {
+  return std::ranges::all_of(clauses_, [&](const Clause& clause) {
     switch (clause.relation) {
       case Relation::series:
         return clause.version.covers(version);
@@ -224,8 +224,7 @@ std::optional<Version> VersionRange::exact() const {
 }
 
 bool VersionRange::names_pre_release() const {
-  return std::any_of(clauses_.begin(), clauses_.end(),
-                     [](const Clause& clause) { return clause.version.is_pre_release(); });
+  return std::ranges::any_of(clauses_, [](const Clause& clause) { return clause.version.is_pre_release(); });
 }
 
 std::optional<Version> newest(const std::vector<Version>& versions, const VersionRange& range) {

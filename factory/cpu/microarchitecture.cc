@@ -14,7 +14,7 @@ using archspec::UpperBound;
 using CompilerEntry = Microarchitecture::CompilerEntry;
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 std::string versions_of(const std::vector<CompilerEntry>& entries) {
@@ -133,7 +133,7 @@ constexpr NamedCpu kNearest[] = {
 
 std::string plain(std::string_view name) {
   std::string text = lower_case(name);
-  std::replace(text.begin(), text.end(), '-', '_');
+  std::ranges::replace(text, '-', '_');
   return text;
 }
 
@@ -179,8 +179,7 @@ bool Microarchitectures::has_feature(const Microarchitecture& cpu, const std::st
   if (alias == feature_aliases_.end() || alias_depth > feature_aliases_.size()) return false;
   const auto& [any_of, families] = alias->second;
   auto holds = [&](const std::string& other) { return has_feature(cpu, other, alias_depth + 1); };
-  return (!any_of || std::any_of(any_of->begin(), any_of->end(), holds)) &&
-         (!families || families->contains(cpu.family));
+  return (!any_of || std::ranges::any_of(*any_of, holds)) && (!families || families->contains(cpu.family));
 }
 
 FlagsAnswer Microarchitectures::flags(std::string_view name, std::string_view compiler,
@@ -191,7 +190,7 @@ FlagsAnswer Microarchitectures::flags(std::string_view name, std::string_view co
   const auto* entries = cpu.compilers.find(compiler);
   if (entries == nullptr) {
     // The family itself has the compiler, so the search ends.
-    auto best = std::find_if(cpu.ancestors.begin(), cpu.ancestors.end(), [&](const std::string& ancestor) {
+    auto best = std::ranges::find_if(cpu.ancestors, [&](const std::string& ancestor) {
       return known(ancestor).compilers.find(compiler) != nullptr;
     });
     return refusal(

@@ -100,8 +100,8 @@ const Microarchitecture* most_specific(const std::vector<const Microarchitecture
   auto rank = [](const Microarchitecture* cpu) {
     return std::tuple(cpu->ancestors.size(), cpu->features.size());
   };
-  auto best = std::max_element(candidates.begin(), candidates.end(),
-                               [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+  auto best =
+      std::ranges::max_element(candidates, [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
   return best == candidates.end() ? nullptr : *best;
 }
 
@@ -142,7 +142,7 @@ std::string Microarchitectures::detect(std::string_view cpuinfo, std::string_vie
   if (level == nullptr) return std::string(machine);
 
   auto has_part = [&](const Microarchitecture* cpu) { return cpu->cpu_part == processor.cpu_part; };
-  if (!processor.cpu_part.empty() && std::any_of(candidates.begin(), candidates.end(), has_part)) {
+  if (!processor.cpu_part.empty() && std::ranges::any_of(candidates, has_part)) {
     std::erase_if(candidates, [&](const Microarchitecture* cpu) { return !has_part(cpu); });
   }
   // Only descendants of the level: a niche feature switched off in the BIOS must not lead to something far

@@ -54,7 +54,7 @@ CompilerEntry read_entry(const JsonNode& node, const std::string& cpu) {
 }
 
 void add_unless_there(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
 }  // namespace

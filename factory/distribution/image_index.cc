@@ -15,8 +15,8 @@ std::string Platform::text() const {
 Platform platform_of(const ImageConfig& config) { return {config.os, config.architecture, config.variant}; }
 
 std::string platform_index(std::vector<PlatformImage> images) {
-  std::sort(images.begin(), images.end(),
-            [](const PlatformImage& a, const PlatformImage& b) { return a.platform < b.platform; });
+  std::ranges::sort(images,
+                    [](const PlatformImage& a, const PlatformImage& b) { return a.platform < b.platform; });
   Json manifests = Json::array();
   for (const PlatformImage& image : images) {
     Json platform = {{"os", image.platform.os}, {"architecture", image.platform.architecture}};

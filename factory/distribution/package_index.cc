@@ -54,17 +54,16 @@ std::string version_in(std::string_view file, const std::string& package) {
 bool is_ignored(std::string_view file) {
   constexpr std::array<std::string_view, 8> kOthers = {".egg", ".exe", ".msi", ".rpm",
                                                        ".deb", ".dmg", ".asc", ".metadata"};
-  return std::any_of(kOthers.begin(), kOthers.end(),
-                     [&](std::string_view one) { return file.ends_with(one); });
+  return std::ranges::any_of(kOthers, [&](std::string_view one) { return file.ends_with(one); });
 }
 
 // A version that is a name, too: it stands in recipes, tags and paths. Not 1!2.0 (an epoch): no recipe has
 // one.
 std::optional<Version> comparable(const std::string& text) {
-  const bool plain = !text.empty() && text.size() <= 64 && is_digit(text.front()) &&
-                     std::all_of(text.begin(), text.end(), [](char c) {
-                       return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_';
-                     });
+  const bool plain =
+      !text.empty() && text.size() <= 64 && is_digit(text.front()) && std::ranges::all_of(text, [](char c) {
+        return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_';
+      });
   if (!plain) return std::nullopt;
   return Version(text);
 }

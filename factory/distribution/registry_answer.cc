@@ -205,7 +205,7 @@ std::string link_in(std::string_view header, std::string_view relation) {
 
 // RFC 6750, 2.1: what may follow "Bearer ". Anything else would write headers of its own.
 bool is_token(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
 }
 
 Json document_in(const std::string& body, const std::string& url) {
@@ -244,7 +244,7 @@ std::string error_code_in(const HttpAnswer& answer) { return first_error(answer.
 
 bool has_error_code(const HttpAnswer& answer, std::string_view code) {
   const std::vector<Said> errors = errors_in(answer.body);
-  return std::any_of(errors.begin(), errors.end(), [&](const Said& said) { return said.code == code; });
+  return std::ranges::any_of(errors, [&](const Said& said) { return said.code == code; });
 }
 
 Challenge challenge_in(const HttpAnswer& answer) {

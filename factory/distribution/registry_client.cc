@@ -194,7 +194,7 @@ HttpAnswer RegistryClient::read_manifest(const Question& question, const std::st
   HttpAnswer answer = ask(asked);
   if (!asked.of_a_link || answer.status != 500) return answer;
   const auto listed = tags(question.repository);
-  if (!listed || !std::binary_search(listed->begin(), listed->end(), reference)) return ask(question);
+  if (!listed || !std::ranges::binary_search(*listed, reference)) return ask(question);
   if (access_.tell)
     access_.tell(fmt::format("{}/{}:{}: the registry has the tag, and cannot read it: {}",
                              access_.address.host, question.repository, reference, said_by(answer)));

@@ -58,9 +58,9 @@ std::string signed_claim(const std::string& reference, const Digest& image) {
 bool has_no_claim_but(const std::string& manifest, const std::string& claim) {
   try {
     const Manifest signatures = manifest_from_json(JsonDocument::parse(manifest, "the signatures").root());
-    return !signatures.layers.empty() &&
-           std::all_of(signatures.layers.begin(), signatures.layers.end(),
-                       [&](const Descriptor& layer) { return layer.digest == Digest::of(claim); });
+    return !signatures.layers.empty() && std::ranges::all_of(signatures.layers, [&](const Descriptor& layer) {
+      return layer.digest == Digest::of(claim);
+    });
   } catch (const Error&) {
     return false;  // others have written it
   }
@@ -70,8 +70,8 @@ std::optional<SignatureManifest> with_signature(const std::string& now, const st
                                                 const SigningKey& key) {
   Manifest manifest;
   if (!now.empty()) manifest = read(now);
-  if (std::any_of(manifest.layers.begin(), manifest.layers.end(),
-                  [&](const Descriptor& layer) { return is_ours(layer, claim, key); }))
+  if (std::ranges::any_of(manifest.layers,
+                          [&](const Descriptor& layer) { return is_ours(layer, claim, key); }))
     return std::nullopt;
   manifest.layers.push_back(
       {kClaimType, Digest::of(claim), claim.size(), {{kSignature, base64_of(key.sign(claim))}}});

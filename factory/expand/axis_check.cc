@@ -106,7 +106,7 @@ std::string values_on(const std::string& axis, const CellTable& table) {
 
 bool is_spelt_right(const std::string& axis, const std::string& value,
                     const std::vector<std::string>& known) {
-  return std::any_of(known.begin(), known.end(), [&](const std::string& one) {
+  return std::ranges::any_of(known, [&](const std::string& one) {
     if (axis == "version" && one != "none" && value != "none")
       return VersionRange::parse(value).contains(Version(one));
     return one == value;

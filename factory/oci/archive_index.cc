@@ -131,8 +131,7 @@ constexpr std::array<std::string_view, 4> kMagics = {"\x1f\x8b", "\x28\xb5\x2f\x
 bool is_compressed(const ReadOnlyFile& file) {
   std::array<char, 5> first{};
   const std::string_view bytes(first.data(), file.read_at(0, first.data(), first.size()));
-  return std::any_of(kMagics.begin(), kMagics.end(),
-                     [&](std::string_view magic) { return bytes.starts_with(magic); });
+  return std::ranges::any_of(kMagics, [&](std::string_view magic) { return bytes.starts_with(magic); });
 }
 
 [[noreturn]] void fail_to_write(const std::string& folder, int problem) {

@@ -102,7 +102,7 @@ std::optional<std::string> unsealed(const fs::path& path, std::string_view text)
 
 bool is_sidecar_name(const std::string& name) {
   auto allowed = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-'; };
-  return !name.empty() && name.size() < 128 && std::all_of(name.begin(), name.end(), allowed);
+  return !name.empty() && name.size() < 128 && std::ranges::all_of(name, allowed);
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ std::vector<Digest> BlobStore::blobs() const {
     if (is_blob) found.push_back(Digest::from_hex(name));
   }
   if (error && error != std::errc::no_such_file_or_directory) fail_with_errno(error.value(), "read", root);
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -253,7 +253,7 @@ std::vector<std::string> BlobStore::sidecars(Sidecar kind) const {
     if (entry->path().extension() == ".json" && is_sidecar_name(name)) names.push_back(std::move(name));
   }
   if (error && error != std::errc::no_such_file_or_directory) fail_with_errno(error.value(), "read", folder);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

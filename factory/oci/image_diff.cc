@@ -235,8 +235,8 @@ ImageDifference compare_images(const SourceImage& before, const SourceImage& now
   Files first(before, entry_limits, layer_limits);
   Files second(now, entry_limits, layer_limits);
   TreeComparison(first, second, difference).compare_folders(kRootNode, kRootNode);
-  std::sort(difference.files.begin(), difference.files.end(),
-            [](const FileDifference& a, const FileDifference& b) { return a.path < b.path; });
+  std::ranges::sort(difference.files,
+                    [](const FileDifference& a, const FileDifference& b) { return a.path < b.path; });
   return difference;
 }
 

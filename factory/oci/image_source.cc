@@ -54,7 +54,7 @@ std::string variant_of(const JsonNode& descriptor) {
 
 // Of several that fit, that for the most processors; the first of equals.
 const JsonNode& widest(const std::vector<JsonNode>& nodes) {
-  return *std::min_element(nodes.begin(), nodes.end(), [](const JsonNode& a, const JsonNode& b) {
+  return *std::ranges::min_element(nodes, [](const JsonNode& a, const JsonNode& b) {
     return variant_rank(variant_of(a)) < variant_rank(variant_of(b));
   });
 }
@@ -316,8 +316,8 @@ void SourceImage::add_referrer(const Descriptor& descriptor, unsigned depth, std
   Manifest manifest = manifest_from_json(read.root());
   bool of_this = manifest.subject ? manifest.subject->digest == digest_
                                   : value_at(descriptor.annotations, kBuildKitImage) == digest_.text();
-  bool known = std::any_of(found.begin(), found.end(),
-                           [&](const Referrer& one) { return one.digest == descriptor.digest; });
+  bool known =
+      std::ranges::any_of(found, [&](const Referrer& one) { return one.digest == descriptor.digest; });
   if (!of_this || known) return;
   std::string type = manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type;
   found.push_back({descriptor.digest, std::move(type), std::move(manifest.layers)});

@@ -65,7 +65,7 @@ bool checksum_is_right(std::string_view block) {
 }
 
 bool is_plain_ascii(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
 // GNU's format has times where the other has a prefix; Go before 1.8 wrote prefixes into both.
@@ -136,8 +136,7 @@ std::int64_t pax_seconds(std::string_view text) {
   std::size_t point = std::min(text.find('.'), text.size());
   std::int64_t seconds = pax_number(text.substr(0, point));
   std::string_view rest = text.substr(std::min(point + 1, text.size()));
-  if (!std::all_of(rest.begin(), rest.end(), is_digit))
-    bad_header("has a damaged PAX header: a value is no time");
+  if (!std::ranges::all_of(rest, is_digit)) bad_header("has a damaged PAX header: a value is no time");
   bool between = rest.find_first_not_of('0') != rest.npos;
   return text.starts_with('-') && between && seconds > std::numeric_limits<std::int64_t>::min() ? seconds - 1
                                                                                                 : seconds;

@@ -84,8 +84,8 @@ ImageRecord declared_record(const ImageSpec& spec, const std::string& architectu
 namespace {
 
 void set_variable(std::vector<std::string>& env, const std::string& name, const std::string& value) {
-  auto found = std::find_if(env.begin(), env.end(),
-                            [&](const std::string& entry) { return entry.starts_with(name + "="); });
+  auto found =
+      std::ranges::find_if(env, [&](const std::string& entry) { return entry.starts_with(name + "="); });
   if (found == env.end())
     env.push_back(name + "=" + value);
   else
@@ -112,8 +112,7 @@ std::vector<HistoryEntry> history_of(const LayerChain& built, const std::string&
 ImageConfig config_of(const ImageSpec& spec, const LayerChain& built, const std::string& created) {
   ImageConfig config = built.base.value_or(ImageConfig{});
   config.created = created;
-  if (std::none_of(config.env.begin(), config.env.end(),
-                   [](const auto& entry) { return entry.starts_with("PATH="); }))
+  if (std::ranges::none_of(config.env, [](const auto& entry) { return entry.starts_with("PATH="); }))
     config.env.insert(config.env.begin(), std::string("PATH=") + kDefaultPath);
   for (const auto& [name, value] : spec.environment) set_variable(config.env, name, value);
   if (!spec.command.empty()) {

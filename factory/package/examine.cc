@@ -62,7 +62,7 @@ std::set<std::uint16_t> layers_of(const std::string& component, const std::vecto
   std::set<std::uint16_t> layers;
   for (std::size_t i = 0; i < built.layers.size(); ++i) {
     auto made_layer = [&](const Step* step) { return step->key == built.layers[i].step; };
-    auto step = std::find_if(steps.begin(), steps.end(), made_layer);
+    auto step = std::ranges::find_if(steps, made_layer);
     if (step != steps.end() && (*step)->component == component) layers.insert(static_cast<std::uint16_t>(i));
   }
   return layers;
@@ -119,8 +119,8 @@ void add_excesses(const evidence::Evidence& found, EvidenceRecord& record) {
 
 // What other files show is then not all there is.
 bool hides_gpu_code(const evidence::Evidence& found) {
-  return std::any_of(found.problems.begin(), found.problems.end(),
-                     [](const auto& problem) { return evidence::hides_gfx(problem.second); });
+  return std::ranges::any_of(found.problems,
+                             [](const auto& problem) { return evidence::hides_gfx(problem.second); });
 }
 
 // The first file by name that has code for each GPU.

@@ -40,7 +40,7 @@ bool lacks_value(const RecipeBook& recipes, const std::string& axis, const std::
   if (!kind) return false;
   try {
     const std::vector<ComponentValue> parts = parse_component_values(*kind, value, {});
-    return std::any_of(parts.begin(), parts.end(), [&](const ComponentValue& part) {
+    return std::ranges::any_of(parts, [&](const ComponentValue& part) {
       return part.name.find('*') == std::string::npos && lacks(recipes, *kind, part.name);
     });
   } catch (const Error&) {
@@ -52,16 +52,16 @@ bool lacks_of_group(const RecipeBook& recipes, const MatrixGroup& group) {
   for (const Axis& axis : group.axes)
     for (const std::string& value : axis.values)
       if (lacks_value(recipes, axis.name, value)) return true;
-  return std::any_of(group.include.begin(), group.include.end(), [&](const Partial& cell) {
-    return std::any_of(cell.values.begin(), cell.values.end(),
-                       [&](const auto& value) { return lacks_value(recipes, value.first, value.second); });
+  return std::ranges::any_of(group.include, [&](const Partial& cell) {
+    return std::ranges::any_of(
+        cell.values, [&](const auto& value) { return lacks_value(recipes, value.first, value.second); });
   });
 }
 
 bool lacks_need(const RecipeBook& recipes, const std::vector<Need>& needs) {
   auto is_lacking = [&](const Need& need) { return lacks(recipes, need.kind, need.name); };
-  return std::any_of(needs.begin(), needs.end(), [&](const Need& need) {
-    return need.any.empty() ? is_lacking(need) : std::any_of(need.any.begin(), need.any.end(), is_lacking);
+  return std::ranges::any_of(needs, [&](const Need& need) {
+    return need.any.empty() ? is_lacking(need) : std::ranges::any_of(need.any, is_lacking);
   });
 }
 
@@ -72,10 +72,10 @@ bool lacks_companion(const RecipeBook& recipes, const std::optional<Companion>& 
 bool lacks_of_method(const RecipeBook& recipes, const Method& method) {
   if (lacks_need(recipes, method.needs) || (method.build && lacks_need(recipes, method.build->needs)))
     return true;
-  return std::any_of(method.file_when.begin(), method.file_when.end(),
-                     [&](const When& when) { return lacks_companion(recipes, when.with); }) ||
-         std::any_of(method.environment.begin(), method.environment.end(),
-                     [&](const auto& value) { return lacks_companion(recipes, value.second.with); });
+  return std::ranges::any_of(method.file_when,
+                             [&](const When& when) { return lacks_companion(recipes, when.with); }) ||
+         std::ranges::any_of(method.environment,
+                             [&](const auto& value) { return lacks_companion(recipes, value.second.with); });
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ const Method& known_method(const Recipe& recipe, const std::string& method, cons
 bool has_unknown_versions(const RecipeBook& recipes, Kind kind, std::string_view value) {
   if (recipes.broken().empty()) return false;
   const std::vector<ComponentValue> parts = parse_component_values(kind, value, {});
-  return std::any_of(parts.begin(), parts.end(), [&](const ComponentValue& part) {
+  return std::ranges::any_of(parts, [&](const ComponentValue& part) {
     const BrokenRecipe* broken = recipes.find_broken(kind, part.name);
     return broken != nullptr && broken->read.versions.empty();
   });
@@ -160,12 +160,12 @@ bool is_version_range(std::string_view text) {
 
 // A recipe that names what the book lacks is among the broken ones.
 bool names_unknown(const RecipeBook& recipes, const Matrix& matrix) {
-  return std::any_of(matrix.groups.begin(), matrix.groups.end(),
-                     [&](const MatrixGroup& group) { return lacks_of_group(recipes, group); }) ||
-         std::any_of(recipes.broken().begin(), recipes.broken().end(), [&](const auto& broken) {
+  return std::ranges::any_of(matrix.groups,
+                             [&](const MatrixGroup& group) { return lacks_of_group(recipes, group); }) ||
+         std::ranges::any_of(recipes.broken(), [&](const auto& broken) {
            const std::vector<Method>& methods = broken.second.read.methods;
-           return std::any_of(methods.begin(), methods.end(),
-                              [&](const Method& method) { return lacks_of_method(recipes, method); });
+           return std::ranges::any_of(methods,
+                                      [&](const Method& method) { return lacks_of_method(recipes, method); });
          });
 }
 

@@ -84,10 +84,10 @@ std::vector<Fact> facts_of(const Recipe& recipe, const JsonNode& root) {
 
 const FactSource* source_of(const Fact& fact, const std::vector<FactSource>& sources) {
   auto speaks = [&](const FactSource& source) {
-    return std::any_of(source.of.begin(), source.of.end(),
-                       [&](const std::string& pattern) { return glob_matches(pattern, fact.path); });
+    return std::ranges::any_of(source.of,
+                               [&](const std::string& pattern) { return glob_matches(pattern, fact.path); });
   };
-  auto found = std::find_if(sources.begin(), sources.end(), speaks);
+  auto found = std::ranges::find_if(sources, speaks);
   return found == sources.end() ? nullptr : &*found;
 }
 

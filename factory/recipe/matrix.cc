@@ -26,7 +26,7 @@ void check_components(Kind kind, const JsonNode& node, const std::string& text) 
     if (!is_name(value.name) || !(value.version.empty() || is_name(value.version)))
       node.fail(fmt::format("expected a component, found '{}'", value.text), kComponentForm);
     if (value.name == "none") node.fail(fmt::format("'none' stands alone, found '{}'", text));
-    if (!value.method.empty() && std::find(methods.begin(), methods.end(), value.method) == methods.end())
+    if (!value.method.empty() && std::ranges::find(methods, value.method) == methods.end())
       node.fail(fmt::format("unknown method '{}' in '{}'", value.method, value.text),
                 nearest(value.method, methods).empty() ? fmt::format("methods: {}", fmt::join(methods, ", "))
                                                        : did_you_mean(value.method, methods));
@@ -34,7 +34,7 @@ void check_components(Kind kind, const JsonNode& node, const std::string& text) 
 }
 
 void check_target(const JsonNode& node, const std::string& text) {
-  const bool good = std::all_of(text.begin(), text.end(), [](char c) {
+  const bool good = std::ranges::all_of(text, [](char c) {
     return is_name(std::string_view(&c, 1)) || std::string_view("_.-:,").find(c) != std::string_view::npos;
   });
   if (!good || !is_name(text.substr(0, text.find(','))))
@@ -79,8 +79,7 @@ struct AxisSize {
 
 // "axis0 (20 values), axis1 (20 values), axis2 (20 values)".
 std::string largest(std::vector<AxisSize> axes) {
-  std::stable_sort(axes.begin(), axes.end(),
-                   [](const AxisSize& a, const AxisSize& b) { return a.values > b.values; });
+  std::ranges::stable_sort(axes, [](const AxisSize& a, const AxisSize& b) { return a.values > b.values; });
   if (axes.size() > 3) axes.resize(3);
   std::vector<std::string> texts;
   for (const AxisSize& axis : axes) texts.push_back(fmt::format("{} ({} values)", axis.name, axis.values));
@@ -257,7 +256,7 @@ void MatrixReader::follow(const fs::path& file, const JsonNode& includes) {
 
 void MatrixReader::read_included(const fs::path& file, const JsonNode& entry) {
   check_chain(file, entry);
-  if (std::find(done_.begin(), done_.end(), file) != done_.end()) return;
+  if (std::ranges::find(done_, file) != done_.end()) return;
   if (!files_.exists(file) || files_.is_directory(file)) {
     MissingFile missing = describe_missing(files_, file);
     entry.fail(std::move(missing.message), std::move(missing.hint));
@@ -267,8 +266,7 @@ void MatrixReader::read_included(const fs::path& file, const JsonNode& entry) {
 }
 
 void MatrixReader::check_chain(const fs::path& file, const JsonNode& entry) const {
-  auto start =
-      std::find_if(open_.begin(), open_.end(), [&](const OpenFile& open) { return open.file == file; });
+  auto start = std::ranges::find_if(open_, [&](const OpenFile& open) { return open.file == file; });
   if (start == open_.end()) {
     if (open_.size() < kMaxIncludeDepth) return;
     entry.fail(fmt::format("catalogues include each other more than {} deep", kMaxIncludeDepth));
@@ -303,7 +301,7 @@ AxisValues read_partial(const JsonNode& node, PartialUse use) {
   const auto& axes = keys_of("matrix/cell");
   for (const auto& [key, value] : node.members()) {
     if (use == PartialUse::exclude && key == "reason") continue;
-    const bool axis = std::find(axes.begin(), axes.end(), key) != axes.end();
+    const bool axis = std::ranges::find(axes, key) != axes.end();
     const bool fact = !axis && use == PartialUse::condition && is_fact_key(key);
     if (!axis && !fact) fail_key(node, key, use);
     if (use == PartialUse::include)

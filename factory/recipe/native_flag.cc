@@ -11,7 +11,7 @@ namespace {
 
 template <std::size_t N>
 bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 // Whether an option or variable of this name chooses a processor: -march, --offload-arch,
@@ -39,7 +39,7 @@ bool is_native_switch(std::string_view name) {
       "native_arch",  "native_march", "native_cpu",     "native_optimization", "native_optimizations"};
   if (name.starts_with("-d")) name.remove_prefix(2);
   name = name.substr(0, name.find(':'));  // -DGGML_NATIVE:BOOL=ON
-  return std::any_of(kSwitches.begin(), kSwitches.end(), [&](std::string_view one) {
+  return std::ranges::any_of(kSwitches, [&](std::string_view one) {
     return name == one || (name.ends_with(one) && name[name.size() - one.size() - 1] == '_');
   });
 }
@@ -84,7 +84,7 @@ std::string native_flag(std::string_view text) {
 bool is_for_gpu(std::string_view native_flag) {
   static constexpr std::array<std::string_view, 4> kWords = {"cuda", "gpu", "offload", "hip"};
   const std::string lower = lower_case(native_flag);
-  return lower.starts_with("-arch") || std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+  return lower.starts_with("-arch") || std::ranges::any_of(kWords, [&](std::string_view word) {
            return lower.find(word) != std::string::npos;
          });
 }

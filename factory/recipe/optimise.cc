@@ -93,9 +93,7 @@ std::string add_pgo(const Optimise& optimise, std::string_view compiler, std::st
 
 }  // namespace
 
-bool is_llvm(std::string_view compiler) {
-  return std::find(kLlvm.begin(), kLlvm.end(), compiler) != kLlvm.end();
-}
+bool is_llvm(std::string_view compiler) { return std::ranges::find(kLlvm, compiler) != kLlvm.end(); }
 
 const std::vector<std::string>& optimise_words() {
   static const std::vector<std::string> kTexts = [] {
@@ -130,7 +128,7 @@ Optimise parse_optimise(std::string_view value, const SourceLocation& where, std
   for (std::size_t begin = 0; begin <= value.size();) {
     std::size_t end = std::min(value.find('+', begin), value.size());
     std::string text(value.substr(begin, end - begin));
-    auto word = std::find_if(kWords.begin(), kWords.end(), [&](const Word& one) { return one.text == text; });
+    auto word = std::ranges::find_if(kWords, [&](const Word& one) { return one.text == text; });
     if (word == kWords.end()) {
       std::string hint = did_you_mean(text, optimise_words());
       throw Error(ExitCode::input, where, fmt::format("'{}' is no way to optimise", text),

@@ -126,8 +126,8 @@ const Parameter* find_parameter(std::string_view name) {
 }
 
 bool reads_source(const Method& method) {
-  return std::any_of(method.parameters.begin(), method.parameters.end(),
-                     [](const std::string& name) { return name.starts_with("KILN_SOURCE_"); });
+  return std::ranges::any_of(method.parameters,
+                             [](const std::string& name) { return name.starts_with("KILN_SOURCE_"); });
 }
 
 bool is_known_parameter(std::string_view name) {
@@ -200,12 +200,12 @@ const std::vector<std::string>& gpu_variables() {
 
 bool is_compiler_variable(std::string_view name) {
   const std::vector<std::string>& all = compiler_variables();
-  return std::find(all.begin(), all.end(), name) != all.end();
+  return std::ranges::find(all, name) != all.end();
 }
 
 bool is_gpu_variable(std::string_view name) {
   const std::vector<std::string>& all = gpu_variables();
-  return std::find(all.begin(), all.end(), name) != all.end();
+  return std::ranges::find(all, name) != all.end();
 }
 
 bool depends_on_optimise(std::string_view name) {

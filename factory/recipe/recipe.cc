@@ -58,14 +58,13 @@ const std::vector<std::string>& kind_names() {
 }
 
 const ComponentVersion* Recipe::find_version(const Version& version) const {
-  auto found = std::find_if(versions.begin(), versions.end(),
-                            [&](const ComponentVersion& offered) { return offered.version == version; });
+  auto found = std::ranges::find_if(
+      versions, [&](const ComponentVersion& offered) { return offered.version == version; });
   return found == versions.end() ? nullptr : &*found;
 }
 
 const Method* Recipe::find_method(std::string_view method) const {
-  auto found = std::find_if(methods.begin(), methods.end(),
-                            [&](const Method& offered) { return offered.name == method; });
+  auto found = std::ranges::find_if(methods, [&](const Method& offered) { return offered.name == method; });
   return found == methods.end() ? nullptr : &*found;
 }
 

@@ -53,7 +53,7 @@ bool names_a_file(std::string_view pattern) {
   std::string_view name = pattern.substr(pattern.rfind('/') + 1);
   name = name.substr(0, name.find('.'));
   if (name.starts_with("lib")) name.remove_prefix(3);
-  return std::any_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
+  return std::ranges::any_of(name, [](char c) { return is_letter(c) || is_digit(c); });
 }
 
 std::string read_pattern(const JsonNode& node) {
@@ -113,7 +113,7 @@ std::string read_package_name(const JsonNode& node) {
   auto inner = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-'; };
   auto outer = [](char c) { return is_letter(c) || is_digit(c); };
   if (name.empty() || name.size() > 128 || !outer(name.front()) || !outer(name.back()) ||
-      !std::all_of(name.begin(), name.end(), inner))
+      !std::ranges::all_of(name, inner))
     node.fail(fmt::format("'{}' is not a package's name", name),
               "letters, digits and . _ - only, and a letter or digit at both ends");
   return name;
@@ -124,8 +124,7 @@ std::string read_tag_pattern(const JsonNode& node) {
   auto allowed = [](char c) {
     return is_letter(c) || is_digit(c) || std::string_view("_./+-*").find(c) != std::string_view::npos;
   };
-  if (std::count(pattern.begin(), pattern.end(), '*') != 1 ||
-      !std::all_of(pattern.begin(), pattern.end(), allowed))
+  if (std::ranges::count(pattern, '*') != 1 || !std::ranges::all_of(pattern, allowed))
     node.fail(fmt::format("expected a pattern of tags, found '{}'", pattern),
               "one * stands for the version, as in v*; letters, digits and _ . / + - beside it");
   return pattern;
@@ -203,10 +202,10 @@ std::vector<std::string> read_secrets(const JsonNode& node) {
   std::vector<std::string> names;
   for (const JsonNode& item : read_distinct(node, "secret")) {
     names.push_back(item.name());
-    if (std::find(kOfSite.begin(), kOfSite.end(), names.back()) != kOfSite.end())
+    if (std::ranges::find(kOfSite, names.back()) != kOfSite.end())
       item.fail(fmt::format("'{}' is the site's own, and every script has it", names.back()), "leave it out");
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -222,7 +221,7 @@ void read_cache(const JsonNode& method, Method& read) {
                   ? fmt::format("caches: {}", fmt::join(cache_names(), ", "))
                   : did_you_mean(names.back(), cache_names()));
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   if (!names.empty() && read.script.empty() && !read.build)
     list->fail("this method has no script that reads it");
 }

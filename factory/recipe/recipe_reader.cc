@@ -143,8 +143,7 @@ void RecipeReader::read_versions(const JsonNode& node) {
   }
   auto& versions = component_.versions;
   if (versions.empty()) node.fail("expected at least one version, found an empty object");
-  std::stable_sort(versions.begin(), versions.end(),
-                   [](const auto& a, const auto& b) { return b.version < a.version; });
+  std::ranges::stable_sort(versions, [](const auto& a, const auto& b) { return b.version < a.version; });
   for (std::size_t i = 1; i < versions.size(); ++i)
     if (versions[i].version == versions[i - 1].version)
       throw Error(ExitCode::input, versions[i].where,
@@ -155,7 +154,7 @@ void RecipeReader::read_versions(const JsonNode& node) {
 void RecipeReader::read_methods(const JsonNode& node) {
   for (const auto& [name, body] : node.members()) {
     const auto& known = method_names();
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (std::ranges::find(known, name) == known.end())
       throw Error(ExitCode::input, node.where_key(name), fmt::format("unknown method '{}'", name),
                   nearest(name, known).empty() ? fmt::format("methods: {}", fmt::join(known, ", "))
                                                : did_you_mean(name, known));
@@ -253,8 +252,7 @@ void RecipeReader::read_base(const JsonNode& node, Method& method) {
 void RecipeReader::read_archive(const JsonNode& node, Method& method) {
   if (method.rootfs.empty())
     node.fail("only a rootfs reads package archives", "an image is pinned by its digest");
-  if (std::find(method.parameters.begin(), method.parameters.end(), "KILN_ARCHIVE") ==
-      method.parameters.end())
+  if (std::ranges::find(method.parameters, "KILN_ARCHIVE") == method.parameters.end())
     node.fail("no script of this method reads what is pinned", "add KILN_ARCHIVE to its parameters");
   method.archive = take_file(node, FileUse::script);
 }
@@ -285,7 +283,7 @@ void RecipeReader::check_fact(const JsonNode& parameter, const std::string& fact
   std::vector<std::string> known;
   for (const ComponentVersion& version : component_.versions)
     for (const auto& [name, value] : version.facts) known.push_back(name);
-  if (std::find(known.begin(), known.end(), fact) == known.end())
+  if (std::ranges::find(known, fact) == known.end())
     parameter.fail(fmt::format("no version of this recipe has the fact '{}'", fact),
                    did_you_mean(fact, known));
 }
@@ -336,7 +334,7 @@ constexpr std::string_view kSharedPrefix = "shared:";
 fs::path read_shared_path(const JsonNode& node) {
   fs::path path = node.string().substr(kSharedPrefix.size());
   auto is_fit = [](const fs::path& part) { return is_name(part.string()); };
-  if (path.empty() || !std::all_of(path.begin(), path.end(), is_fit))
+  if (path.empty() || !std::ranges::all_of(path, is_fit))
     node.fail(fmt::format("expected a file of the shared folder, found {}", node.value().dump()),
               "such as shared:name.py: letters, digits and _ . + - only, and a letter or digit first");
   return path;

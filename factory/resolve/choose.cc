@@ -62,7 +62,7 @@ const Method& method_of(const Recipe& recipe, const ComponentVersion& version, c
 }  // namespace
 
 bool has(const Choice& choice, const Companion& companion) {
-  return std::any_of(choice.begin(), choice.end(), [&](const Chosen& chosen) {
+  return std::ranges::any_of(choice, [&](const Chosen& chosen) {
     return chosen.component->kind == companion.component.first &&
            chosen.component->name == companion.component.second &&
            companion.range.contains(chosen.version->version);

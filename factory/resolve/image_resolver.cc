@@ -62,7 +62,7 @@ constexpr std::string_view kApplications = "application/";  // of Step::componen
 // The first of the applications, where nothing else lies upon them: then there is an image below them.
 std::optional<std::size_t> applications_of(const Choice& choice) {
   auto is_application = [](const Chosen& chosen) { return chosen.component->kind == Kind::application; };
-  const auto first = std::find_if(choice.begin(), choice.end(), is_application);
+  const auto first = std::ranges::find_if(choice, is_application);
   if (first == choice.end() || !std::all_of(first, choice.end(), is_application)) return std::nullopt;
   return static_cast<std::size_t>(first - choice.begin());
 }
@@ -103,7 +103,7 @@ std::vector<const FlagOrigin*> ImageTable::flags(StepTable::Number last,
   auto add = [&](StepTable::Number step) {
     for (const FlagOrigin& flag : steps.flags(step)) {
       auto same = [&](const FlagOrigin* other) { return *other == flag; };
-      if (std::none_of(flags.begin(), flags.end(), same)) flags.push_back(&flag);
+      if (std::ranges::none_of(flags, same)) flags.push_back(&flag);
     }
   };
   for (StepTable::Number step : steps.laid(last)) add(step);

@@ -41,8 +41,7 @@ class Layering {
       bool late = one.automatic && one.component->kind != Kind::base;
       return std::tuple(late, one.component->kind, std::string_view(one.component->name));
     };
-    std::sort(indices.begin(), indices.end(),
-              [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    std::ranges::sort(indices, [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
   }
 
   bool needs_transitively(std::size_t from, std::size_t to) const {
@@ -85,7 +84,7 @@ class Layering {
 
   [[noreturn]] void fail_circle(std::size_t index) const {
     std::string chain;
-    for (auto at = std::find(path_.begin(), path_.end(), index); at != path_.end(); ++at)
+    for (auto at = std::ranges::find(path_, index); at != path_.end(); ++at)
       chain += path_of(*(*choice_)[*at].component) + " → ";
     throw Error(ExitCode::input, (*choice_)[index].method->where,
                 fmt::format("components are layered upon each other in a circle: {}{}", chain,

@@ -42,7 +42,7 @@ std::vector<std::string> files_at(const Chosen& chosen, const StepContext& conte
   for (std::size_t i = 0; i < method.files.size(); ++i) {
     const When when = method.file_when.empty() ? When{} : method.file_when[i];
     const bool is_there = holds(when, chosen.version->version, context.target) && is_beside(when, context);
-    if (is_there && std::find(files.begin(), files.end(), method.files[i]) == files.end())
+    if (is_there && std::ranges::find(files, method.files[i]) == files.end())
       files.push_back(method.files[i]);
   }
   return files;
@@ -81,8 +81,7 @@ void set_image(Step& step, Json& inputs, const Chosen& base, const std::string& 
 
 std::vector<std::string> files_of_rootfs(std::vector<std::string> files, const Method& method) {
   for (const std::string& script : {method.archive, method.site})
-    if (!script.empty() && std::find(files.begin(), files.end(), script) == files.end())
-      files.push_back(script);
+    if (!script.empty() && std::ranges::find(files, script) == files.end()) files.push_back(script);
   return files;
 }
 

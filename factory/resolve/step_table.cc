@@ -39,7 +39,7 @@ std::string stage_name(const Step& built, const std::vector<StepTable::StageStep
   std::size_t slash = built.component.find('/');
   std::string name = "build-" + built.component.substr(slash + 1);
   auto taken = [&](const StepTable::StageSteps& stage) { return stage.name == name; };
-  if (std::none_of(others.begin(), others.end(), taken)) return name;
+  if (std::ranges::none_of(others, taken)) return name;
   return fmt::format("{}-{}-{}-{}", name, built.component.substr(0, slash), built.version, built.method);
 }
 
@@ -134,11 +134,11 @@ void StepTable::walk(Number last, std::vector<std::vector<Number>>& stages, std:
   chain.reserve(kUsual);
   laid.reserve(laid.size() + kUsual);
   for (Number step = last; step != kNone; step = rows_[step].parent) chain.push_back(step);
-  std::reverse(chain.begin(), chain.end());
+  std::ranges::reverse(chain);
   for (Number step : chain) {
     const Number from = rows_[step].from;
     auto built = [&](const std::vector<Number>& stage) { return stage.back() == from; };
-    if (from != kNone && std::none_of(stages.begin(), stages.end(), built)) walk(from, stages, laid);
+    if (from != kNone && std::ranges::none_of(stages, built)) walk(from, stages, laid);
     laid.push_back(step);
   }
   stages.push_back(std::move(chain));
@@ -172,7 +172,7 @@ std::vector<StepTable::Number> StepTable::steps(Number last) const {
   for (const std::vector<Number>& chain : chains)
     for (Number step : chain) {
       auto same = [&](Number other) { return first(other) == first(step); };
-      if (std::none_of(steps.begin(), steps.end(), same)) steps.push_back(step);
+      if (std::ranges::none_of(steps, same)) steps.push_back(step);
     }
   return steps;
 }

@@ -168,7 +168,7 @@ std::vector<const SifObject*> members(const SifFile& sif, std::uint32_t number) 
   for (const SifObject& object : sif.objects)
     if (object.type != SifType::signature && object.group == (kSifGroupBit | number))
       found.push_back(&object);
-  std::sort(found.begin(), found.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  std::ranges::sort(found, [](auto* a, auto* b) { return a->id < b->id; });
   if (found.empty()) throw Error(ExitCode::input, fmt::format("the SIF has no objects in group {}", number));
   return found;
 }

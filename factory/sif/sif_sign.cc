@@ -149,7 +149,7 @@ SignatureReport verify_one(const ReadOnlyFile& file, const SifFile& sif, const S
                   ? ""
                   : "gpg --import, or --keyring with its public key");
   check_descriptor(file, object, message, verdict);
-  auto covered = std::count_if(sif.objects.begin(), sif.objects.end(), [&](const SifObject& one) {
+  auto covered = std::ranges::count_if(sif.objects, [&](const SifObject& one) {
     return one.type != SifType::signature && one.group == object.link;
   });
   return {object.id, verdict.fingerprint, verdict.user, verdict.time, static_cast<std::size_t>(covered)};
@@ -236,8 +236,7 @@ std::vector<SignatureReport> verify_sif(const ReadOnlyFile& file, const Gpg& gpg
   auto reports = verify_all(file, sif, gpg);
   if (reports.empty()) file.fail("it is not signed", "`kiln sif sign` signs it");
   for (const SifObject& object : sif.objects)
-    if (object.type != SifType::signature &&
-        std::none_of(sif.objects.begin(), sif.objects.end(), [&](const SifObject& one) {
+    if (object.type != SifType::signature && std::ranges::none_of(sif.objects, [&](const SifObject& one) {
           return one.type == SifType::signature && one.link == object.group;
         }))
       file.fail(fmt::format("object {} is not covered by any signature", object.id));

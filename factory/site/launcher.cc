@@ -32,7 +32,7 @@ std::vector<std::string> read_arguments(const JsonNode& node) {
     if (!word.starts_with('-'))
       item.fail(fmt::format("expected an option of sbatch, found '{}'", word), "such as \"--account=ai\"");
     const std::string option = word.substr(0, word.find('='));
-    if (std::find(kOurs.begin(), kOurs.end(), option) != kOurs.end())
+    if (std::ranges::find(kOurs, option) != kOurs.end())
       item.fail(fmt::format("{} is kiln's own in every job", option));
     arguments.push_back(std::move(word));
   }
@@ -54,8 +54,8 @@ SlurmPartition read_partition(const JsonNode& node, SlurmPartition partition) {
 }
 
 bool asks(const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [](const std::string& word) { return word.find(kPartition) != std::string::npos; });
+  return std::ranges::any_of(
+      words, [](const std::string& word) { return word.find(kPartition) != std::string::npos; });
 }
 
 SlurmSite read_slurm(const JsonNode& launcher) {

@@ -214,8 +214,7 @@ std::vector<SiteAlias> read_aliases(const JsonNode& node) {
   std::vector<SiteAlias> aliases;
   for (const JsonNode& item : node.items()) {
     SiteAlias alias = read_alias(item);
-    if (std::any_of(aliases.begin(), aliases.end(),
-                    [&](const SiteAlias& other) { return other.name() == alias.name(); }))
+    if (std::ranges::any_of(aliases, [&](const SiteAlias& other) { return other.name() == alias.name(); }))
       item.at("name").fail(fmt::format("'{}' is named twice", alias.name()), "one name, one choice");
     aliases.push_back(std::move(alias));
   }

@@ -170,8 +170,8 @@ std::vector<CommandWord> read_command(const JsonNode& node, std::vector<std::str
 }
 
 bool has_variables(const std::vector<CommandWord>& words) {
-  return std::any_of(words.begin(), words.end(), [](const CommandWord& word) {
-    return std::any_of(word.begin(), word.end(), [](const WordPiece& piece) { return piece.variable; });
+  return std::ranges::any_of(words, [](const CommandWord& word) {
+    return std::ranges::any_of(word, [](const WordPiece& piece) { return piece.variable; });
   });
 }
 

@@ -29,7 +29,7 @@ std::string registry_reference(const DeployedImage& image) {
 
 std::string sif_name_of(const std::string& reference) {
   std::string name(last_part(reference));
-  std::replace(name.begin(), name.end(), ':', '_');
+  std::ranges::replace(name, ':', '_');
   return name + ".sif";
 }
 
@@ -221,8 +221,7 @@ DeployedImage deployed_image(const ImageRecord& image, const ReferencePaths& pat
 }
 
 DeployedImage named_image(const std::string& reference, const SourceLocation& where) {
-  const bool plain =
-      std::all_of(reference.begin(), reference.end(), [](char c) { return c > ' ' && c <= '~'; });
+  const bool plain = std::ranges::all_of(reference, [](char c) { return c > ' ' && c <= '~'; });
   const bool file = reference.starts_with('/') && reference.ends_with(".sif");
   if (!plain || (!file && (reference.find("://") == reference.npos || last_part(reference).empty())))
     throw Error(ExitCode::input, where, fmt::format("invalid image reference '{}'", reference),

@@ -90,7 +90,7 @@ void choose_binds(Deployment& deployment, const Infrastructure& infrastructure) 
     if (!url.starts_with(kFile)) continue;
     const std::string path = url.substr(kFile.size());
     const bool plain =
-        path.size() > 1 && path.front() == '/' && std::all_of(path.begin(), path.end(), [](char c) {
+        path.size() > 1 && path.front() == '/' && std::ranges::all_of(path, [](char c) {
           return is_letter_or_digit(c) || std::string_view("/._-").find(c) != std::string_view::npos;
         });
     if (plain) deployment.binds.push_back(path);

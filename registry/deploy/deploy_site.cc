@@ -48,8 +48,8 @@ DeploySite::DeploySite(std::vector<SiteDocument> documents) {
         is_new = infrastructures_.emplace(one.name, read_infrastructure(document.root(), one.name)).second;
         break;
       case SiteKind::script:
-        is_new = std::none_of(scripts_.begin(), scripts_.end(),
-                              [&](const EnforcementScript& script) { return script.id == one.name; });
+        is_new = std::ranges::none_of(scripts_,
+                                      [&](const EnforcementScript& script) { return script.id == one.name; });
         if (is_new) {
           scripts_.push_back(read_enforcement_script(document.root()));
           scripts_.back().id = one.name;

@@ -165,9 +165,8 @@ using Group = std::vector<const SlurmNode*>;
 std::vector<Group> groups_of(const std::vector<const SlurmNode*>& nodes) {
   std::vector<Group> groups;
   for (const SlurmNode* node : nodes) {
-    const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return is_alike(group.front()->kind, node->kind);
-    });
+    const auto found = std::ranges::find_if(
+        groups, [&](const Group& group) { return is_alike(group.front()->kind, node->kind); });
     if (found == groups.end())
       groups.push_back({node});
     else
@@ -187,8 +186,8 @@ MachineKind kind_of(const Group& group) {
 std::string constraint_of(const Group& group, const std::vector<const SlurmNode*>& all) {
   std::string found;
   for (const std::string& feature : group.front()->features) {
-    const bool fits = std::all_of(all.begin(), all.end(), [&](const SlurmNode* node) {
-      const bool in_group = std::find(group.begin(), group.end(), node) != group.end();
+    const bool fits = std::ranges::all_of(all, [&](const SlurmNode* node) {
+      const bool in_group = std::ranges::find(group, node) != group.end();
       return node->features.contains(feature) == in_group;
     });
     if (!fits) continue;
@@ -258,7 +257,7 @@ std::string accelerator_named(const std::string& type) {
   for (const std::string_view word : split(name, ' '))
     for (const auto& [code, models] : kModels) {
       const auto words = split(models, ' ');
-      if (std::find(words.begin(), words.end(), word) == words.end()) continue;
+      if (std::ranges::find(words, word) == words.end()) continue;
       if (code.find(':') != code.npos) return std::string(code);
       vendor = code;
     }

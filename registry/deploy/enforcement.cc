@@ -163,8 +163,8 @@ void check_raw(const JsonNode& node, const std::string& raw) {
 }
 
 bool has_class(const Infrastructure& infrastructure, const std::string& name) {
-  return std::any_of(infrastructure.storage.begin(), infrastructure.storage.end(),
-                     [&](const auto& storage) { return storage.second == name; });
+  return std::ranges::any_of(infrastructure.storage,
+                             [&](const auto& storage) { return storage.second == name; });
 }
 
 bool holds(const EnforcementScript& script, const ScriptSituation& situation) {
@@ -174,7 +174,7 @@ bool holds(const EnforcementScript& script, const ScriptSituation& situation) {
   if (!script.storage_class.empty() && (machines == nullptr || !has_class(*machines, script.storage_class)))
     return false;
   if (!script.application.empty() && script.application != lower_case(situation.application)) return false;
-  return std::all_of(script.features.begin(), script.features.end(), [&](const auto& feature) {
+  return std::ranges::all_of(script.features, [&](const auto& feature) {
     const auto option = situation.options.find(feature.first);
     return option != situation.options.end() && option->second == feature.second;
   });
@@ -226,10 +226,9 @@ std::vector<EnforcementScript> scripts_for(const std::vector<EnforcementScript>&
   for (const EnforcementScript& script : scripts)
     if (holds(script, situation) && (script.id.empty() || ids.insert(script.id).second))
       found.push_back(script);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const EnforcementScript& one, const EnforcementScript& other) {
-                     return order_of(one) < order_of(other);
-                   });
+  std::ranges::stable_sort(found, [](const EnforcementScript& one, const EnforcementScript& other) {
+    return order_of(one) < order_of(other);
+  });
   return found;
 }
 
@@ -265,7 +264,7 @@ std::string script_text(const EnforcementScript& script, const ScriptSituation& 
       throw Error(ExitCode::input, script.where, fmt::format("the variable '{}' has no value", variable.name),
                   "the infrastructure has no storage");
     for (const TemplateCall& call : variable.calls) value = applied(std::move(value), call);
-    const bool plain = std::all_of(value.begin(), value.end(), [](char c) {
+    const bool plain = std::ranges::all_of(value, [](char c) {
       return is_letter_or_digit(c) || std::string_view("_./:@%+,=-").find(c) != std::string_view::npos;
     });
     if (!plain)

@@ -142,8 +142,8 @@ void note_better(ImageChoice& choice, const std::vector<AlikeNodes>& kinds, Choo
 // Where no image runs on all nodes.
 ImageChoice choose_kind(std::vector<AlikeNodes> kinds, const Partition& partition, ChooserQuestion& asked,
                         const AskIndex& ask, ChooserReply none) {
-  std::stable_sort(kinds.begin(), kinds.end(),
-                   [](const AlikeNodes& one, const AlikeNodes& other) { return one.nodes > other.nodes; });
+  std::ranges::stable_sort(
+      kinds, [](const AlikeNodes& one, const AlikeNodes& other) { return one.nodes > other.nodes; });
   for (const AlikeNodes& kind : kinds) {
     if (kind.constraint.empty() || kind.node.host_name().empty()) continue;
     ImageChoice choice;
@@ -159,7 +159,7 @@ ImageChoice choose_kind(std::vector<AlikeNodes> kinds, const Partition& partitio
 }
 
 bool has_same_accelerators(const std::vector<AlikeNodes>& kinds) {
-  return std::all_of(kinds.begin(), kinds.end(), [&](const AlikeNodes& kind) {
+  return std::ranges::all_of(kinds, [&](const AlikeNodes& kind) {
     return kind.node.accelerators > 0 && kind.node.model == kinds.front().node.model;
   });
 }
@@ -172,9 +172,9 @@ std::string common_host(const std::vector<AlikeNodes>& kinds, const Microarchite
   if (first == nullptr) return "";
   std::vector<std::string> candidates = {first->name};
   candidates.insert(candidates.end(), first->ancestors.begin(), first->ancestors.end());
-  const auto common = std::find_if(candidates.begin(), candidates.end(), [&](const std::string& name) {
-    return std::all_of(kinds.begin(), kinds.end(),
-                       [&](const AlikeNodes& kind) { return cpus.runs(kind.node.microarchitecture, name); });
+  const auto common = std::ranges::find_if(candidates, [&](const std::string& name) {
+    return std::ranges::all_of(
+        kinds, [&](const AlikeNodes& kind) { return cpus.runs(kind.node.microarchitecture, name); });
   });
   if (common == candidates.end()) return "";
   MachineKind node;

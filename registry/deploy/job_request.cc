@@ -144,8 +144,8 @@ JobBuild read_build(const JsonNode& node) {
     build.source = read_option(*source);
     static constexpr std::array kSchemes = {"https://", "http://",  "ftp://", "git://",
                                             "ssh://",   "file:///", "git@"};
-    const bool known = std::any_of(kSchemes.begin(), kSchemes.end(),
-                                   [&](const char* scheme) { return build.source.starts_with(scheme); });
+    const bool known =
+        std::ranges::any_of(kSchemes, [&](const char* scheme) { return build.source.starts_with(scheme); });
     if (!known) source->fail(fmt::format("invalid source address '{}'", build.source), "such as https://…");
     const std::string_view last = last_part(build.source);
     if (last.empty() || last == ".." || last.find_first_of(kWhiteSpace) != last.npos)
@@ -166,7 +166,7 @@ std::string file_below(const JsonNode& node, bool has_target) {
   std::string named = node.line_of_text();
   const std::filesystem::path path = has_target ? named.substr(0, named.rfind(":/")) : named;
   const bool leaves =
-      path.is_absolute() || std::find(path.begin(), path.end(), std::filesystem::path("..")) != path.end();
+      path.is_absolute() || std::ranges::find(path, std::filesystem::path("..")) != path.end();
   if (leaves)
     node.fail(fmt::format("'{}' is not below the folder of the document", named), "name it from there on");
   return named;
@@ -270,7 +270,7 @@ void read_optimisation_of(const JsonNode& job_node, JobRequest& job) {
 void check_words(const JsonNode& node, const std::vector<std::string>& words, bool lenient, JobRequest& job) {
   if (!lenient) return node.allow_only(words);
   for (const auto& [key, value] : node.members())
-    if (key != "$schema" && std::find(words.begin(), words.end(), key) == words.end())
+    if (key != "$schema" && std::ranges::find(words, key) == words.end())
       job.notes.push_back(fmt::format("unknown key '{}' (at {})", key, node.where_key(key).pointer));
 }
 

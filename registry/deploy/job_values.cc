@@ -18,8 +18,8 @@ constexpr std::size_t kMostOption = 1024;  // bytes; kiln's own limit
 constexpr std::size_t kMostNumber = 9;     // digits
 
 bool all_of_set(std::string_view text, std::string_view more) {
-  return std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_letter_or_digit(c) || more.find(c) != std::string_view::npos; });
+  return std::ranges::all_of(
+      text, [&](char c) { return is_letter_or_digit(c) || more.find(c) != std::string_view::npos; });
 }
 
 // "n1,n[01-04]" at its commas outside brackets.
@@ -62,8 +62,7 @@ bool is_span(std::string_view text) {
 }  // namespace
 
 std::optional<int> whole_number(std::string_view text) {
-  if (text.empty() || text.size() > kMostNumber || !std::all_of(text.begin(), text.end(), is_digit))
-    return std::nullopt;
+  if (text.empty() || text.size() > kMostNumber || !std::ranges::all_of(text, is_digit)) return std::nullopt;
   return std::stoi(std::string(text));
 }
 
@@ -153,7 +152,7 @@ std::string read_dependency(const JsonNode& node) {
   for (const std::string_view part : split(text, between)) {
     const auto words = split(part, ':');
     const std::string type(words.front());
-    if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
+    if (std::ranges::find(kTypes, type) == kTypes.end())
       node.fail(fmt::format("unknown kind of dependency '{}'", type),
                 words.size() == 1 ? "such as afterok:123" : did_you_mean(type, kTypes));
     if ((words.size() == 1) != (type == "singleton"))
@@ -206,7 +205,7 @@ const std::vector<std::string>& mail_types() {
 }
 
 void add_word(std::vector<std::string>& words, std::string_view word) {
-  if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
+  if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
 }
 
 // As MODAK's converter has them; qsub(1): a is "aborted by the batch system", f is "non-zero exit code".
@@ -246,15 +245,14 @@ MailEvents read_mail_events(const JsonNode& node) {
   }
   for (const std::string_view part : split(text, ',')) {
     const std::string word = upper_case(trimmed(part));
-    if (std::find(mail_types().begin(), mail_types().end(), word) == mail_types().end()) {
+    if (std::ranges::find(mail_types(), word) == mail_types().end()) {
       const std::string near = did_you_mean(word, mail_types());
       node.fail(fmt::format("unknown job event '{}'", trimmed(part)),
                 near.empty() ? "letters such as abe, or Slurm's words such as BEGIN,END,FAIL" : near);
     }
     add_word(events.words, word);
   }
-  if (events.words.size() > 1 &&
-      std::find(events.words.begin(), events.words.end(), "NONE") != events.words.end())
+  if (events.words.size() > 1 && std::ranges::find(events.words, "NONE") != events.words.end())
     node.fail("NONE excludes other events");
   return events;
 }
@@ -265,7 +263,7 @@ std::string mail_words(const MailEvents& events) {
     for (const std::string& word : words_of_letter(letter)) add_word(asked, word);
   std::string text;
   for (const std::string& word : mail_types())
-    if (std::find(asked.begin(), asked.end(), word) != asked.end()) text += (text.empty() ? "" : ",") + word;
+    if (std::ranges::find(asked, word) != asked.end()) text += (text.empty() ? "" : ",") + word;
   return text;
 }
 
@@ -276,7 +274,7 @@ std::string mail_letters(const MailEvents& events, bool knows_failure) {
     if (word == "NONE") return "n";
     if (const char letter = letter_of_word(word, knows_failure)) asked += letter;
   }
-  if (!knows_failure) std::replace(asked.begin(), asked.end(), 'f', 'a');
+  if (!knows_failure) std::ranges::replace(asked, 'f', 'a');
   std::string text;
   for (const char letter : std::string_view("abefn"))
     if (asked.find(letter) != asked.npos) text += letter;
@@ -290,7 +288,7 @@ constexpr double kYear = 365.0 * 24 * 3600;
 void read_signal(const JsonNode& node, JobCheckpoint& checkpoint) {
   checkpoint.signal = upper_case(node.line_of_text());
   static constexpr std::array kSignals = {"USR2", "USR1", "HUP", "TERM", "INT"};
-  if (std::find(kSignals.begin(), kSignals.end(), checkpoint.signal) == kSignals.end())
+  if (std::ranges::find(kSignals, checkpoint.signal) == kSignals.end())
     node.fail(fmt::format("unsupported checkpoint signal '{}'", checkpoint.signal),
               "USR2, USR1, HUP, TERM or INT");
 }

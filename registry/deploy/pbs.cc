@@ -32,7 +32,7 @@ class PbsDirectives {
 // check_job_name() of both, in src/lib/Libcmds/ck_job_name.c. Torque's manual page allows 15 characters, its
 // qsub since 2.5 accepts 256.
 std::string pbs_name(const JobRequest& job, bool openpbs) {
-  const bool good = std::all_of(job.name.begin(), job.name.end(), [&](char c) {
+  const bool good = std::ranges::all_of(job.name, [&](char c) {
     if (openpbs) return is_letter_or_digit(c) || std::string_view("-_+.").find(c) != std::string_view::npos;
     return c > ' ' && c <= '~';
   });

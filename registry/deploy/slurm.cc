@@ -13,7 +13,7 @@ namespace {
 // sbatch reads a directive's line by quotes of its own (src/sbatch/opt.c, get_argument): in both kinds of
 // quotes a backslash takes the next character as it is.
 std::string slurm_value(const std::string& text) {
-  const bool bare = std::all_of(text.begin(), text.end(), [](char c) {
+  const bool bare = std::ranges::all_of(text, [](char c) {
     return is_letter_or_digit(c) || std::string_view("_./:@%+,=-").find(c) != std::string_view::npos;
   });
   if (bare) return text;

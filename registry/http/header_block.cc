@@ -21,7 +21,7 @@ constexpr std::array<bool, 256> kInToken = [] {
 }();
 
 bool is_token(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return kInToken[c]; });
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return kInToken[c]; });
 }
 
 std::string_view without_blanks(std::string_view text) {

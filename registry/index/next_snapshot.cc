@@ -164,8 +164,8 @@ std::string RetiredReasons::of(const std::string& bits) const {
   }
   std::vector<TagRow> tags = state_.tags_of_bits(bits);
   std::erase_if(tags, [](const TagRow& tag) { return tag.tagged.retired.empty(); });
-  const auto first = std::min_element(tags.begin(), tags.end(),
-                                      [](const TagRow& a, const TagRow& b) { return a.name < b.name; });
+  const auto first =
+      std::ranges::min_element(tags, [](const TagRow& a, const TagRow& b) { return a.name < b.name; });
   return first == tags.end() ? "" : first->tagged.retired;
 }
 

@@ -318,7 +318,7 @@ RecoveryReport Index::recover() {
   RecoveryReport opening = std::exchange(state_->found, {});
   // What opening found lost, it has put something else in the place of: it is not found again.
   std::erase_if(opening.lost, [&](const std::string& what) {
-    return std::find(report.lost.begin(), report.lost.end(), what) != report.lost.end();
+    return std::ranges::find(report.lost, what) != report.lost.end();
   });
   report.lost.insert(report.lost.begin(), opening.lost.begin(), opening.lost.end());
   report.adopted += opening.adopted;

@@ -93,9 +93,8 @@ FeatureColumns::FeatureColumns(std::span<const SpeedRecord> records) {
 void FeatureColumns::add(const ModelFeature& feature, std::span<const SpeedRecord> records) {
   const std::string name(feature.name);
   if (feature.amount) {
-    const auto known = std::count_if(records.begin(), records.end(), [&](const SpeedRecord& record) {
-      return amount_of(record, feature.name) != nullptr;
-    });
+    const auto known = std::ranges::count_if(
+        records, [&](const SpeedRecord& record) { return amount_of(record, feature.name) != nullptr; });
     if (known < static_cast<std::ptrdiff_t>(records.size())) {
       left_out_.push_back({name, fmt::format("is known of {} of {} records", known, records.size())});
       return;
@@ -127,7 +126,7 @@ void FeatureColumns::add_kin(const ModelFeature& feature, std::span<const SpeedR
 
 int FeatureColumns::WordLevels::level_of(const SpeedRecord& record) const {
   const std::string word = shown(word_of(record, feature));
-  const auto found = std::find(levels.begin(), levels.end(), word);
+  const auto found = std::ranges::find(levels, word);
   return found == levels.end() ? -1 : static_cast<int>(found - levels.begin());
 }
 

@@ -102,7 +102,7 @@ void add_image_words(SpeedRecord& question, const ImageRecord& image) {
   std::map<std::string, std::vector<std::string>> names;
   for (const ComponentRecord& component : image.components) names[component.kind].push_back(component.name);
   auto joined = [&](const char* kind) {
-    std::sort(names[kind].begin(), names[kind].end());
+    std::ranges::sort(names[kind]);
     return fmt::format("{}", fmt::join(names[kind], "+"));
   };
   question.words["framework"] = image.repository;
@@ -147,8 +147,8 @@ SpeedPrediction KeptModel::predict(const ImageRecord& image, const HostDescripti
     return none;
   }
   const auto& records = model_.records();
-  const bool known = std::any_of(records.begin(), records.end(),
-                                 [&](const SpeedRecord& record) { return record.workload == workload; });
+  const bool known =
+      std::ranges::any_of(records, [&](const SpeedRecord& record) { return record.workload == workload; });
   if (!known) {
     none.no_data = fmt::format("the workload {} was never measured", workload);
     return none;

@@ -157,7 +157,7 @@ void predict_from_anchors(const std::vector<SeriesPair>& pairs, std::size_t coun
   const SeriesPair& pair = best_pair(pairs, anchors);
   const AnchoredModel model(pair, anchors);
   for (std::size_t i = 0; i < pair.there.size(); ++i) {
-    if (std::find(anchors.begin(), anchors.end(), i) != anchors.end()) continue;
+    if (std::ranges::find(anchors, i) != anchors.end()) continue;
     const double measured = pair.there[i].seconds;
     const AnchoredTime predicted = model.predict(i);
     check.errors.push_back(std::log(predicted.seconds / measured));

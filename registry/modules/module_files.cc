@@ -23,7 +23,7 @@ std::string exec_wrapper_name(const ModuleImage& module) { return module.name + 
 std::vector<std::string> wrapper_names(const ModuleImage& module) {
   std::vector<std::string> names = {exec_wrapper_name(module)};
   for (const ModuleProgram& program : module.programs) names.push_back(program.name);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -191,8 +191,7 @@ std::string reframe_class(const ModuleImage& module, const std::string& subject,
 std::string programs_test(const ModuleImage& module) {
   std::vector<std::string> known;
   for (const ModuleProgram& program : module.programs)
-    if (std::find(known.begin(), known.end(), program.command) == known.end())
-      known.push_back(program.command);
+    if (std::ranges::find(known, program.command) == known.end()) known.push_back(program.command);
   std::string programs;
   for (const std::string& command : known) programs += (programs.empty() ? "" : ", ") + quote_python(command);
   return reframe_class(module, "programs", "The image has the program") +
@@ -247,7 +246,7 @@ void refuse_runtime(ContainerRuntime runtime) {
 
 void refuse_equal_names(const ModuleImage& module) {
   const std::vector<std::string> names = wrapper_names(module);
-  const auto twice = std::adjacent_find(names.begin(), names.end());
+  const auto twice = std::ranges::adjacent_find(names);
   if (twice == names.end()) return;
   throw Error(ExitCode::usage,
               fmt::format("two wrappers of {} have the name '{}'", module.image.name, *twice),
@@ -281,7 +280,7 @@ void add_module(const ModuleImage& module, const ModuleTerms& terms, ModuleFiles
 // that module in the folder of the same name (shpc/main/modules/module.py, shpc/main/registry/filesystem.py).
 std::string shpc_name(const ModuleImage& module) {
   std::string name = without_tag(module.pinned);
-  std::replace(name.begin(), name.end(), ':', '/');
+  std::ranges::replace(name, ':', '/');
   return name;
 }
 
@@ -308,8 +307,8 @@ ModuleFiles module_files(const std::vector<ModuleImage>& modules, const ModuleTe
     add_module(module, terms, made);
   }
   add_shpc(modules, made);
-  std::sort(made.files.begin(), made.files.end(),
-            [](const ModuleFile& one, const ModuleFile& other) { return one.path < other.path; });
+  std::ranges::sort(made.files,
+                    [](const ModuleFile& one, const ModuleFile& other) { return one.path < other.path; });
   return made;
 }
 

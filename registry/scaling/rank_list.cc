@@ -61,7 +61,7 @@ std::vector<std::int64_t> read_rank_list(std::string_view text, std::string_view
       throw Error(ExitCode::input, fmt::format("{}: more than {} numbers of ranks", what, kMostRankCounts),
                   kRankHint);
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
 }

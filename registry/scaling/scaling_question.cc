@@ -28,7 +28,7 @@ std::int64_t whole(const std::string& text, std::string_view what, double most) 
 std::vector<Parallelism> read_kinds(const std::vector<std::string>& names) {
   std::vector<Parallelism> kinds;
   for (const auto& [kind, name] : kParallelisms.rows)
-    if (names.empty() || std::find(names.begin(), names.end(), name) != names.end()) kinds.push_back(kind);
+    if (names.empty() || std::ranges::find(names, name) != names.end()) kinds.push_back(kind);
   return kinds;
 }
 

@@ -33,8 +33,7 @@ constexpr std::array<ArmVersion, 7> kArmVersions = {{{"aarch64", {"fp", "asimd"}
                                                      {"armv9.0a", {"fphp", "asimdhp", "sve", "sve2"}}}};
 
 std::size_t asked_features(const Microarchitecture& target) {
-  return static_cast<std::size_t>(
-      std::count_if(target.features.begin(), target.features.end(), is_asked_for));
+  return static_cast<std::size_t>(std::ranges::count_if(target.features, is_asked_for));
 }
 
 // All that compilers may use for an aarch64 target.
@@ -60,7 +59,7 @@ int x86_level(const Microarchitecture& target, const Microarchitectures& cpus) {
 }  // namespace
 
 bool is_asked_for(std::string_view feature) {
-  return std::find(kNotAskedFor.begin(), kNotAskedFor.end(), feature) == kNotAskedFor.end();
+  return std::ranges::find(kNotAskedFor, feature) == kNotAskedFor.end();
 }
 
 HostCpu::HostCpu(const HostDescription& host, const Microarchitectures& cpus)

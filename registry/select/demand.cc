@@ -133,7 +133,7 @@ std::vector<Demand> sum_of_demand(std::string_view lines) {
   }
   std::vector<Demand> result;
   for (auto& [unused, demand] : sums) result.push_back(std::move(demand));
-  std::stable_sort(result.begin(), result.end(), [](const Demand& a, const Demand& b) {
+  std::ranges::stable_sort(result, [](const Demand& a, const Demand& b) {
     return std::pair(b.outcome, b.count) < std::pair(a.outcome, a.count);
   });
   return result;
@@ -153,8 +153,7 @@ constexpr std::chrono::milliseconds kPatience{50};  // a counter is not worth mo
 void sum_up(const fs::path& file) {
   std::vector<Demand> sums = sum_of_demand(read_whole(file, kMostRead).value_or(""));
   if (sums.size() > kMostKept) {
-    std::stable_sort(sums.begin(), sums.end(),
-                     [](const Demand& a, const Demand& b) { return a.count > b.count; });
+    std::ranges::stable_sort(sums, [](const Demand& a, const Demand& b) { return a.count > b.count; });
     sums.resize(kMostKept);
   }
   std::string text;
@@ -185,7 +184,7 @@ std::vector<Demand> read_demand(const fs::path& state) {
 namespace {
 
 bool is_one_of(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 // "tensorflow 2.1" → application and version.

@@ -14,7 +14,7 @@ namespace kiln {
 namespace {
 
 bool contains(const Words& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 VersionRange version_range(const JsonNode& node, const WrittenNumbers& numbers) {
@@ -65,7 +65,7 @@ class Reader {
       auto covers = [&name = key](const std::string& word) {
         return word == name || (word.ends_with('-') && name.starts_with(word) && name.size() > word.size());
       };
-      if (key == "$schema" || std::any_of(known.begin(), known.end(), covers)) continue;
+      if (key == "$schema" || std::ranges::any_of(known, covers)) continue;
       note_key(object, key, known, part == Part::choices || contains(chosen, nearest(key, known)));
     }
   }

@@ -19,8 +19,8 @@ bool is_like(const Measurement& one, const Measurement& like) {
 }
 
 const MeasuredGain* gain_in(const Measurement& measurement, const std::string& key) {
-  auto found = std::find_if(measurement.gains.begin(), measurement.gains.end(),
-                            [&](const MeasuredGain& gain) { return gain.key == key; });
+  auto found =
+      std::ranges::find_if(measurement.gains, [&](const MeasuredGain& gain) { return gain.key == key; });
   return found == measurement.gains.end() ? nullptr : &*found;
 }
 
@@ -130,12 +130,11 @@ MeasuredSetups measured_setups(const std::vector<IndexEntry>& entries) {
     if (entry.measurements.empty()) continue;
     std::vector<MeasuredSetup>& known = setups[lower_case(entry.image.application)];
     for (const Measurement& one : entry.measurements)
-      if (std::none_of(known.begin(), known.end(),
-                       [&](const MeasuredSetup& setup) { return is_at(one, setup); }))
+      if (std::ranges::none_of(known, [&](const MeasuredSetup& setup) { return is_at(one, setup); }))
         known.push_back({one.workload, one.unit, one.host});
   }
   for (auto& [application, known] : setups)
-    std::sort(known.begin(), known.end(), [](const MeasuredSetup& a, const MeasuredSetup& b) {
+    std::ranges::sort(known, [](const MeasuredSetup& a, const MeasuredSetup& b) {
       return std::tie(a.workload, a.unit, a.host.model, a.host.cpu, a.host.cores) <
              std::tie(b.workload, b.unit, b.host.model, b.host.cpu, b.host.cores);
     });

@@ -93,7 +93,7 @@ void read_target(const JsonNode& target, ImageRecord& record) {
 }
 
 bool is_among(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 void read_selectors(const JsonNode& selectors, const std::vector<std::string>& compilers,

@@ -17,7 +17,7 @@ std::vector<int> predicted_classes(const std::vector<std::optional<PredictedSpee
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < speeds.size(); ++i)
     if (speeds[i]) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return std::tie(speeds[a]->seconds, speeds[a]->low, speeds[a]->high) <
            std::tie(speeds[b]->seconds, speeds[b]->low, speeds[b]->high);
   });

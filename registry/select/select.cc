@@ -296,7 +296,7 @@ std::vector<Miss> sorted_misses(const ImageQuery& query, std::vector<Candidate> 
     misses.push_back({std::move(candidate), image.name(), lower_case(image.application) != application,
                       lacks_more, lacks_accelerator});
   }
-  std::sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) {
+  std::ranges::sort(misses, [](const Miss& a, const Miss& b) {
     const ImageRecord& left = a.candidate.entry->image;
     const ImageRecord& right = b.candidate.entry->image;
     return std::tie(a.other_application, a.lacks_more, a.lacks_accelerator, b.candidate.clauses_met, a.name,

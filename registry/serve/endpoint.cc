@@ -47,7 +47,7 @@ bool QueryParameters::flag(std::string_view name) const {
 std::string QueryParameters::one_of(std::string_view name, const std::vector<std::string>& words) const {
   const std::string* text = find(name);
   if (text == nullptr) return "";
-  if (std::find(words.begin(), words.end(), *text) != words.end()) return *text;
+  if (std::ranges::find(words, *text) != words.end()) return *text;
   throw Error(ExitCode::usage, fmt::format("expected {} for '{}'", fmt::join(words, ", "), name));
 }
 

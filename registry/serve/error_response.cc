@@ -27,8 +27,8 @@ Json detail_of(const Json& error) {
   const std::string pointer = error.contains("where") ? error["where"].value("pointer", "") : "";
   const std::vector<std::string_view> tokens = split(pointer, '/');
   for (std::size_t i = 1; i < tokens.size(); ++i) {  // a pointer begins with a slash
-    const bool is_index = !tokens[i].empty() && tokens[i].size() < 10 &&
-                          std::all_of(tokens[i].begin(), tokens[i].end(), is_digit);
+    const bool is_index =
+        !tokens[i].empty() && tokens[i].size() < 10 && std::ranges::all_of(tokens[i], is_digit);
     place.push_back(is_index ? Json(std::stoi(std::string(tokens[i]))) : Json(unescaped(tokens[i])));
   }
   return {{"loc", std::move(place)}, {"msg", error["message"]}, {"type", "value_error"}};

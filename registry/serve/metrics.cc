@@ -38,7 +38,7 @@ void append_gauges(std::string& out, const ServeGauges& gauges) {
 }  // namespace
 
 void ServeMetrics::count(std::string_view verb, int status, double seconds) {
-  const auto bucket = std::lower_bound(kBounds.begin(), kBounds.end(), seconds) - kBounds.begin();
+  const auto bucket = std::ranges::lower_bound(kBounds, seconds) - kBounds.begin();
   ++times_[static_cast<std::size_t>(bucket)];
   microseconds_ += static_cast<std::uint64_t>(seconds * 1e6);
   const std::lock_guard held(lock_);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kWithFortran = {"gcc", "intel", "oneapi", "nvhpc", "aocc", "arm"};
 
 bool has_fortran(std::string_view compiler) {
-  return std::find(kWithFortran.begin(), kWithFortran.end(), compiler) != kWithFortran.end();
+  return std::ranges::find(kWithFortran, compiler) != kWithFortran.end();
 }
 
 std::string joined_filled(const std::vector<std::string>& parts, std::string_view between) {

@@ -29,7 +29,7 @@ std::vector<Capability> capabilities(const Target& target) {
     if (digits < 2) throw Error(ExitCode::input, fmt::format("'{}' is no compute capability", accelerator));
     found.push_back({std::stoi(text.substr(0, digits)), text.substr(digits)});
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
@@ -63,7 +63,7 @@ std::vector<std::string> amd_targets(const Target& target) {
   std::vector<std::string> names;
   for (const std::string& accelerator : target.accelerators)
     if (accelerator.starts_with(kPrefix)) names.push_back(accelerator.substr(kPrefix.size()));
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
