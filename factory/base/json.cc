@@ -119,7 +119,7 @@ std::string JsonNode::string() const {
 
 std::string JsonNode::name() const {
   std::string text = string();
-  bool good = !text.empty() && text.size() <= 128 && text.find("..") == std::string::npos;
+  bool good = !text.empty() && text.size() <= 128 && !contains(text, "..");
   for (std::size_t i = 0; good && i < text.size(); ++i) good = is_name_character(text[i], i == 0);
   if (!good)
     fail(
@@ -210,9 +210,7 @@ JsonNode JsonNode::at(std::string_view key) const {
 }
 
 void JsonNode::allow_only(const std::vector<std::string>& keys) const {
-  auto known = [&](const std::string& key) {
-    return key == "$schema" || std::ranges::find(keys, key) != keys.end();
-  };
+  auto known = [&](const std::string& key) { return key == "$schema" || contains(keys, key); };
   const auto* object = value_->get_ptr<const Json::object_t*>();
   if (object != nullptr && std::ranges::all_of(*object, [&](const auto& item) { return known(item.first); }))
     return;

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "factory/base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -140,7 +142,7 @@ class Scanner {
   bool number_float(double value, std::string digits) {
     Cursor at = next();
     for (char& c : digits)
-      if (std::string_view("0123456789+-eE").find(c) == std::string_view::npos) c = '.';
+      if (!contains("0123456789+-eE", c)) c = '.';
     double exact = 0;
     if (std::from_chars(digits.data(), digits.data() + digits.size(), exact).ec == std::errc{}) value = exact;
     bool integral = digits.find_first_of(".eE") == std::string::npos;

@@ -30,9 +30,8 @@ void refuse_line_ends(std::string_view value) {
 }
 
 bool is_bare_word(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return is_letter_or_digit(c) || std::string_view("./:@_+=,-").find(c) != std::string_view::npos;
-  });
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || contains("./:@_+=,-", c); });
 }
 
 }  // namespace

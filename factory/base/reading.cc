@@ -14,9 +14,7 @@ namespace {
 // One folder or file of a path that goes into Dockerfiles, definition files and scripts as it stands.
 bool is_path_part(std::string_view part) {
   if (part.empty() || part == "." || part == ".." || part[0] == '-') return false;
-  return std::ranges::all_of(part, [](char c) {
-    return is_letter_or_digit(c) || std::string_view("_.+-@").find(c) != std::string_view::npos;
-  });
+  return std::ranges::all_of(part, [](char c) { return is_letter_or_digit(c) || contains("_.+-@", c); });
 }
 
 bool are_path_parts(std::string_view path) {
@@ -32,11 +30,9 @@ const std::vector<std::string>& method_names() {
 }
 
 bool is_name(std::string_view text) {
-  if (text.empty() || text.size() > 128 || text.find("..") != std::string_view::npos) return false;
+  if (text.empty() || text.size() > 128 || contains(text, "..")) return false;
   if (!is_letter_or_digit(text[0])) return false;
-  return std::ranges::all_of(text, [](char c) {
-    return is_letter_or_digit(c) || std::string_view("_.+-").find(c) != std::string_view::npos;
-  });
+  return std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || contains("_.+-", c); });
 }
 
 bool is_variable_name(std::string_view text) {
@@ -125,7 +121,7 @@ std::string read_absolute_path(const JsonNode& node) {
 
 std::string read_word_of(const JsonNode& node, const std::vector<std::string>& words, std::string_view what) {
   std::string word = node.string();
-  if (std::ranges::find(words, word) == words.end()) {
+  if (!contains(words, word)) {
     std::string hint = did_you_mean(word, words);
     node.fail(fmt::format("expected {}, found '{}'", what, word),
               hint.empty() ? fmt::format("one of {}", fmt::join(words, ", ")) : hint);

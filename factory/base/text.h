@@ -1,10 +1,14 @@
-// Text: UTF-8, letters, case, and pieces of it. Letters and digits are ASCII's whatever the locale: all that
-// is asked here is about names, options and formats, never about prose.
+// Text: UTF-8, letters, case, and pieces of it, and what lists and maps of it hold. Letters and digits are
+// ASCII's whatever the locale: all that is asked here is about names, options and formats, never about prose.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
+#include <ranges>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kiln {
@@ -38,12 +42,41 @@ std::string_view trimmed(std::string_view text);
 // The pieces between separators, empty ones too: one more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+// Whether the text contains the part, or the list the value.
+constexpr bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+constexpr bool contains(std::string_view text, char c) { return text.find(c) != std::string_view::npos; }
+template <std::ranges::range List, typename Value>
+requires(!std::convertible_to<const List&, std::string_view>) bool contains(const List& list,
+                                                                            const Value& value) {
+  return std::ranges::find(list, value) != std::ranges::end(list);
+}
+
+// The first item that is so; null without one.
+template <typename List, typename Predicate>
+auto* find_where(List& list, Predicate is_so) {
+  const auto found = std::ranges::find_if(list, is_so);
+  return found == std::ranges::end(list) ? nullptr : &*found;
+}
+
+// The value of a key; null where the map has none.
+template <typename Map, typename Key>
+const typename Map::mapped_type* find_value(const Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+// The value of a key, or `otherwise`.
+template <typename Map, typename Key>
+typename Map::mapped_type value_or(const Map& map, const Key& key, typename Map::mapped_type otherwise = {}) {
+  const auto* found = find_value(map, key);
+  return found == nullptr ? std::move(otherwise) : *found;
+}
+
 // Whether the text contains any of the words, which are a list of strings.
 template <typename Words>
 bool contains_any(std::string_view text, const Words& words) {
-  for (const std::string_view word : words)
-    if (text.find(word) != std::string_view::npos) return true;
-  return false;
+  return std::ranges::any_of(words, [&](std::string_view word) { return contains(text, word); });
 }
 
 // The offset of the first byte that belongs to no character of UTF-8 (RFC 3629); npos when there is none.

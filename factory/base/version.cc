@@ -34,7 +34,7 @@ Version::Version(std::string text) : text_(std::move(text)) {
   if (text_.empty() || text_.size() > 128)
     throw Error(ExitCode::input, "a version is 1 to 128 characters long");
   for (char c : text_)
-    if (!is_digit(c) && !is_letter(c) && std::string_view(".+-_~:").find(c) == std::string_view::npos)
+    if (!is_digit(c) && !is_letter(c) && !contains(".+-_~:", c))
       throw Error(ExitCode::input, "'" + text_ + "' is not a version",
                   "letters, digits and . + - _ ~ : only");
   std::size_t plus = text_.find('+');
@@ -100,7 +100,7 @@ bool joins_versions(std::string_view word) {
   const std::size_t dash = word.find('-');
   if (dash == std::string_view::npos) return false;
   auto is_dotted = [](std::string_view text) {
-    return text.find('.') != std::string_view::npos && is_digit(text.front()) &&
+    return contains(text, '.') && is_digit(text.front()) &&
            text.find_first_not_of("0123456789.") == std::string_view::npos;
   };
   const std::string_view left = word.substr(0, dash), right = word.substr(dash + 1);
@@ -109,7 +109,7 @@ bool joins_versions(std::string_view word) {
 
 // Whether a word of a range can be meant as a version; `bare`: without a relation in front of it.
 bool is_range_word(std::string_view word, bool bare) {
-  if (word.find("..") != std::string_view::npos || (bare && joins_versions(word))) return false;
+  if (contains(word, "..") || (bare && joins_versions(word))) return false;
   if (!is_digit(word.front()) && !is_letter(word.front())) return false;
   if (lower_case(word).ends_with(".x")) return false;
   return is_digit(word.back()) || is_letter(word.back()) || word.back() == '~' || word.ends_with(".*");
@@ -151,7 +151,7 @@ void VersionRange::add(std::string_view relation, std::string_view version) {
     else if (*kind != Relation::series)
       return;
   }
-  if (version.find('*') == std::string_view::npos) clauses_.push_back({*kind, Version(std::string(version))});
+  if (!kiln::contains(version, '*')) clauses_.push_back({*kind, Version(std::string(version))});
 }
 
 VersionRange VersionRange::parse(std::string_view text) {
@@ -166,7 +166,7 @@ VersionRange VersionRange::parse(std::string_view text) {
       continue;
     }
     std::size_t start = i;
-    while (i < text.size() && kOperators.find(text[i]) != std::string_view::npos) ++i;
+    while (i < text.size() && kiln::contains(kOperators, text[i])) ++i;
     std::string_view relation = text.substr(start, i - start);
     while (i < text.size() && text[i] == ' ' && !relation.empty()) ++i;
     std::size_t word = i;

@@ -13,10 +13,6 @@ namespace {
 using archspec::UpperBound;
 using CompilerEntry = Microarchitecture::CompilerEntry;
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 std::string versions_of(const std::vector<CompilerEntry>& entries) {
   std::vector<std::string_view> versions;
   for (const CompilerEntry& entry : entries) versions.push_back(entry.versions);
@@ -235,7 +231,7 @@ std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std:
     const CompilerEntry* entry = admitting(*entries, *parts, UpperBound::exact);
     const bool exact = entry != nullptr;
     if (!exact) entry = admitting(*entries, *parts, UpperBound::with_patch_releases);
-    if (entry == nullptr || entry->flags.find("=native") != std::string::npos) continue;
+    if (entry == nullptr || contains(entry->flags, "=native")) continue;
     std::vector<std::string> notes;
     if (cpu.name != asked.name) {
       notes.push_back(no_entry_note(asked, compiler, version));

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/text.h"
 #include "factory/cpu/microarchitecture.h"
 #include "factory/cpu/microarchitecture_versions.h"
 
@@ -54,7 +55,7 @@ CompilerEntry read_entry(const JsonNode& node, const std::string& cpu) {
 }
 
 void add_unless_there(std::vector<std::string>& names, const std::string& name) {
-  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  if (!contains(names, name)) names.push_back(name);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ std::optional<Credentials> from_helper(const std::string& helper, const std::str
   const CommandResult result = runner.run(command);
   const std::string name = "docker-credential-" + helper;
   if (!result.ok()) {
-    if ((result.output + result.tail).find("credentials not found") != std::string::npos) return std::nullopt;
+    if (contains(result.output + result.tail, "credentials not found")) return std::nullopt;
     throw Error(ExitCode::network, fmt::format("{} gives no login for {}", name, host),
                 "run it by hand: `echo " + host + " | " + name + " get`");
   }

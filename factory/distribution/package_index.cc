@@ -165,7 +165,7 @@ std::string attribute_of(std::string_view attributes, std::string_view name) {
 void read_html(std::string_view body, const TakeEntry& take) {
   for (std::size_t at = 0; (at = body.find('<', at)) != std::string_view::npos; ++at) {
     const std::string name = lower_case(body.substr(at + 1, 2));
-    if (name.size() != 2 || name[0] != 'a' || kWhiteSpace.find(name[1]) == std::string_view::npos) continue;
+    if (name.size() != 2 || name[0] != 'a' || !contains(kWhiteSpace, name[1])) continue;
     const std::size_t end = body.find('>', at);
     const std::size_t close = end == std::string_view::npos ? end : body.find('<', end);
     if (close == std::string_view::npos) return;
@@ -176,8 +176,8 @@ void read_html(std::string_view body, const TakeEntry& take) {
       if (std::string_view(url).substr(hash).starts_with(kHash)) sha256 = url.substr(hash + kHash.size(), 64);
       url.resize(hash);
     }
-    take({trimmed(body.substr(end + 1, close - end - 1)),
-          attributes.find("data-yanked") != std::string_view::npos, "", url, sha256});
+    take({trimmed(body.substr(end + 1, close - end - 1)), contains(attributes, "data-yanked"), "", url,
+          sha256});
     at = end;
   }
 }
@@ -247,7 +247,7 @@ HttpAnswer ask_page(const PipIndex& index, const std::string& package, Http& htt
 
 std::string absolute_url(const std::string& page, const std::string& link) {
   const std::size_t scheme = page.find("://");
-  if (link.empty() || link.find("://") != std::string::npos || scheme == std::string::npos) return link;
+  if (link.empty() || contains(link, "://") || scheme == std::string::npos) return link;
   if (link.starts_with("//")) return page.substr(0, scheme + 1) + link;
   const std::size_t path = std::min(page.find('/', scheme + 3), page.size());
   if (link.starts_with('/')) return page.substr(0, path) + link;

@@ -218,8 +218,7 @@ Json document_in(const std::string& body, const std::string& url) {
 }  // namespace
 
 bool is_full(const HttpAnswer& answer) {
-  return answer.status == 507 ||
-         (answer.status >= 500 && answer.body.find("no space left on device") != std::string::npos);
+  return answer.status == 507 || (answer.status >= 500 && contains(answer.body, "no space left on device"));
 }
 
 bool has_empty_link(const HttpAnswer& answer) {

@@ -3,6 +3,7 @@
 #include <exception>
 #include <optional>
 
+#include "factory/base/text.h"
 #include "factory/distribution/registry_answer.h"
 #include "factory/distribution/registry_client.h"
 #include "factory/distribution/url.h"
@@ -134,7 +135,7 @@ void RegistryClient::send_blob(const std::string& repository, const Digest& dige
     begun = succeeded(begin) && !location.empty();
     if (!begun) return begin;
     body.url = resolved_url(question.request.url, location);
-    body.url += (body.url.find('?') == std::string::npos ? "?digest=" : "&digest=") + in_query(digest.text());
+    body.url += (contains(body.url, '?') ? "&digest=" : "?digest=") + in_query(digest.text());
     return try_once({repository, question.what, body});
   });
   if (error_code_in(answer) == "DIGEST_INVALID") throw WrongDigest{refusal(question, answer)};

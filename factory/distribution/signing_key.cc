@@ -13,6 +13,7 @@
 #include "factory/base/digest.h"
 #include "factory/base/effects.h"
 #include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 
@@ -68,10 +69,10 @@ SigningKey SigningKey::read(const fs::path& file, const std::string& passphrase)
   EVP_PKEY* key =
       PEM_read_bio_PrivateKey(in.get(), nullptr, &give_passphrase, const_cast<std::string*>(&passphrase));
   if (key == nullptr) {
-    const bool encrypted = text.find("ENCRYPTED") != std::string::npos;
+    const bool encrypted = contains(text, "ENCRYPTED");
     throw Error(ExitCode::input, {file.string(), 0, 0, ""},
                 encrypted ? "the key cannot be opened with this passphrase" : "this is no private key in PEM",
-                text.find("COSIGN") != std::string::npos
+                contains(text, "COSIGN")
                     ? "cosign's own form is not read: `openssl genpkey` makes one that is"
                     : kMakeOne);
   }

@@ -103,7 +103,7 @@ std::string resolved_url(std::string_view base, std::string_view reference) {
 
 bool is_same_origin(std::string_view one, std::string_view other) {
   const UrlParts a = parts_of(one), b = parts_of(other);
-  if (a.scheme.empty() || (a.authority + b.authority).find('@') != std::string::npos) return false;
+  if (a.scheme.empty() || contains(a.authority + b.authority, '@')) return false;
   return a.scheme == b.scheme && host_in(a) == host_in(b) && port_in(a) == port_in(b);
 }
 

@@ -58,8 +58,8 @@ Excuse excuse_of(const ElfEntry& entry, const std::vector<Acceptance>& by_recipe
 }
 
 bool is_everywhere(const std::string& path) {
-  const auto& patterns = judged_files().everywhere;
-  return std::ranges::any_of(patterns, [&](const auto& pattern) { return glob_matches(pattern, path); });
+  return std::ranges::any_of(judged_files().everywhere,
+                             [&](const auto& pattern) { return glob_matches(pattern, path); });
 }
 
 class Judge {
@@ -102,7 +102,7 @@ class Judge {
     evidence_.code_bytes += facts.code_bytes;
     auto merge = [](std::vector<std::string>& into, const std::vector<std::string>& names) {
       for (const std::string& name : names)
-        if (std::ranges::find(into, name) == into.end()) into.push_back(name);
+        if (!contains(into, name)) into.push_back(name);
     };
     merge(evidence_.gpu.sm, facts.gpu.sm);
     merge(evidence_.gpu.compute, facts.gpu.compute);

@@ -57,8 +57,7 @@ std::string feature_rows(const Evidence& evidence) {
       fmt::format("\n{:<20} {:<15} {:<15} {}\n", "EXTENSION", "UNCONDITIONAL", "AT RUN TIME", "FOR EXAMPLE");
   for (const Feature& feature : feature_table()) {
     auto found = evidence.features.find(std::string(feature.name));
-    if (found == evidence.features.end() || text.find(fmt::format("\n{:<20} ", feature.name)) != text.npos)
-      continue;
+    if (found == evidence.features.end() || contains(text, fmt::format("\n{:<20} ", feature.name))) continue;
     const FeatureTotal& total = found->second;
     text += fmt::format("{:<20} {:<15} {:<15} /{}\n", feature.name, files_text(total.files_unconditional),
                         files_text(total.files_dispatched), on_one_line(total.example));

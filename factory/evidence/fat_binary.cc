@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "factory/base/text.h"
 #include "factory/evidence/byte_reader.h"
 
 namespace kiln::evidence {
@@ -32,7 +33,7 @@ constexpr std::size_t kMostBundles = 4096;
 
 // A linear search: the architectures that exist are some dozens.
 void add(std::vector<std::string>& names, std::string name) {
-  if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  if (!contains(names, name)) names.push_back(std::move(name));
 }
 
 void read_entry(std::string_view header, GpuCode& code) {

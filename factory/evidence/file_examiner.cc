@@ -12,6 +12,7 @@
 
 #include "factory/base/error.h"
 #include "factory/base/field_bytes.h"
+#include "factory/base/text.h"
 
 namespace kiln::evidence {
 namespace {
@@ -129,7 +130,7 @@ constexpr std::uint64_t kElfLimit = 16ull << 30;  // of one ELF file
 bool may_configure_loader(std::string_view text) {
   bool plain = std::ranges::all_of(
       text, [](unsigned char c) { return c == '\n' || c == '\t' || c == '\r' || (c >= ' ' && c != 0x7f); });
-  return plain && (text.find('/') != text.npos || text.find("include") != text.npos);
+  return plain && (contains(text, '/') || contains(text, "include"));
 }
 
 }  // namespace

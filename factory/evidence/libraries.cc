@@ -152,7 +152,7 @@ class Resolver {
     };
     replace("ORIGIN", "/" + origin);
     replace("LIB", machine == Machine::i386 ? "lib" : "lib64");
-    if (folder.find('$') != folder.npos || !folder.starts_with('/')) return "";
+    if (contains(folder, '$') || !folder.starts_with('/')) return "";
     return folder.substr(1);
   }
 
@@ -176,7 +176,7 @@ class Resolver {
   bool found(const ElfEntry& entry, const std::string& library) {
     const DynamicFacts& dynamic = entry.facts->dynamic;
     Machine machine = entry.facts->machine;
-    if (library.find('/') != library.npos) {
+    if (contains(library, '/')) {
       std::string path = expand(library, folder_of(entry.path), machine);
       return !path.empty() && fits(path, machine);
     }

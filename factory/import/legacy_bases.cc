@@ -66,7 +66,7 @@ std::string maker_of_local_image(const LegacyTree& tree, const std::string& path
   std::ptrdiff_t nearest = -1;
   for (const std::string& one : makers) nearest = std::max(nearest, nearness(path, one));
   prefer(makers, [&](const std::string& one) { return nearness(path, one) == nearest; });
-  prefer(makers, [&](const std::string& one) { return last_part(one).find(name) != std::string_view::npos; });
+  prefer(makers, [&](const std::string& one) { return contains(last_part(one), name); });
   if (makers.size() == 1) return makers[0];
   throw Error(ExitCode::input, {path, 0, 0, ""},
               fmt::format("several definition files make '{}': {}", from, fmt::join(makers, ", ")),

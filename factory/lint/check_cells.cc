@@ -104,9 +104,9 @@ std::string CellPart::fact(const std::string& name) const {
 std::string CellPart::title() const { return fmt::format("{} {}", component->name, version->version.text()); }
 
 bool Cell::has_nvidia() const {
-  const auto& accelerators = spec->target.accelerators;
-  return std::ranges::any_of(
-      accelerators, [](const std::string& accelerator) { return accelerator.starts_with("nvidia:"); });
+  return std::ranges::any_of(spec->target.accelerators, [](const std::string& accelerator) {
+    return accelerator.starts_with("nvidia:");
+  });
 }
 
 void check_cells(const CellInput& input, Report& report) {
@@ -157,9 +157,7 @@ void add_script_of(const CellPart& part, std::vector<Named>& all) {
   const std::string& path = part.method->script;
   if (path.empty()) return;
   const SourceFile file = file_of(part, path);
-  if (file.text().find("KILN_GPU_TARGETS") != std::string::npos ||
-      file.text().find("KILN_CUDA_ARCHS") != std::string::npos)
-    return;
+  if (contains(file.text(), "KILN_GPU_TARGETS") || contains(file.text(), "KILN_CUDA_ARCHS")) return;
   for (const ShellCommand& command : read_shell(file.text()).commands)
     if (auto pip = pip_call(command)) all.push_back({file, pip->words.index, pip->packages});
 }
@@ -174,8 +172,7 @@ std::set<std::string> files_in(const Cell& cell, const CellPart& part) {
 }
 
 bool has_word(const std::string& name, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words,
-                             [&](std::string_view word) { return name.find(word) != std::string::npos; });
+  return std::ranges::any_of(words, [&](std::string_view word) { return contains(name, word); });
 }
 
 }  // namespace
@@ -186,7 +183,7 @@ bool is_for_cell(const std::string& file, const CellPart& part, bool gpu) {
   if ((gpu_file && !gpu) || (cpu_file && gpu)) return false;
   bool names_a_version = false;
   for (const ComponentVersion& version : part.component->versions) {
-    if (file.find(version.version.text()) == std::string::npos) continue;
+    if (!contains(file, version.version.text())) continue;
     if (&version == part.version) return true;
     names_a_version = true;
   }

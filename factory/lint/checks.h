@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/text.h"
 #include "factory/lint/finding.h"
 #include "factory/lint/unit.h"
 
@@ -40,7 +41,7 @@ struct WholeFile {
   // All of its shell, stage by stage, but for what runs in a finished container.
   std::vector<PlacedCommand> commands() const;
   std::vector<std::pair<PlacedCommand, PipCall>> pip_calls() const;
-  bool mentions(std::string_view words) const { return file->text().find(words) != std::string::npos; }
+  bool mentions(std::string_view words) const { return contains(file->text(), words); }
   // $NAME and ${NAME} replaced where the file gives that name one value, and one only.
   std::string expanded(std::string_view text) const;
   // With the settings of its shell added, which the reader of the file leaves to this.

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "factory/lint/checks.h"
 #include "factory/lint/recipe_source.h"
 #include "factory/lint/unit.h"
@@ -25,12 +26,12 @@ bool is_script(std::string_view path, std::string_view text) {
 
 bool is_for_bash(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('\n'));
-  return first.starts_with("#!") && first.find("bash") != std::string_view::npos;
+  return first.starts_with("#!") && contains(first, "bash");
 }
 
 // On the distributions of rpm /bin/sh is bash. A script that serves both kinds is for dash as well.
 bool is_for_rpm(std::string_view text) {
-  if (text.find("# shellcheck shell=bash\n") != std::string_view::npos) return true;  // an import's
+  if (contains(text, "# shellcheck shell=bash\n")) return true;  // an import's
   bool rpm = false;
   for (const ShellCommand& command : read_shell(text).commands) {
     const std::string program = call_of(command).program;
@@ -102,7 +103,7 @@ FileKind kind_of_file(const fs::path& file) {
   if (is_definition_name(name)) return FileKind::definition;
   if (name.ends_with(".sh")) return FileKind::script;
   if (name.ends_with(".py")) return FileKind::python;
-  if (name.ends_with(".txt") && name.find("requirements") != std::string::npos) return FileKind::requirements;
+  if (name.ends_with(".txt") && contains(name, "requirements")) return FileKind::requirements;
   return FileKind::unknown;
 }
 
@@ -113,9 +114,7 @@ std::vector<fs::path> recipes_below(const fs::path& path, const FileSystem& file
 }
 
 bool RuleSelection::wants(const std::string& rule) const {
-  auto has = [&](const std::vector<std::string>& list) {
-    return std::ranges::find(list, rule) != list.end();
-  };
+  auto has = [&](const std::vector<std::string>& list) { return contains(list, rule); };
   return (only.empty() || has(only)) && !has(ignore);
 }
 
@@ -147,8 +146,7 @@ std::vector<fs::path> Linter::look_at(const fs::path& path) {
 void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matrices, int depth) {
   if (depth > kDeepest) return;
   const std::vector<std::string> names = list(folder);
-  if (std::ranges::find(names, "recipe.json") != names.end())
-    return look_at_recipe((folder / "recipe.json").lexically_normal());
+  if (contains(names, "recipe.json")) return look_at_recipe((folder / "recipe.json").lexically_normal());
   for (const std::string& name : names) {
     if (!is_searched(name)) continue;
     const fs::path path = (folder / name).lexically_normal();  // "Dockerfile", not "./Dockerfile"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "factory/base/text.h"
 #include "factory/lint/lint.h"
 
 namespace kiln::lint {
@@ -58,7 +59,7 @@ void read_one(const SourceFile& file, int line, std::size_t at, Report& report,
 
 std::vector<Suppression> read_all(const SourceFile& file, Report& report) {
   std::vector<Suppression> all;
-  if (file.text().find(kMark) == std::string::npos) return all;
+  if (!contains(file.text(), kMark)) return all;
   for (int line = 1; line <= static_cast<int>(file.lines()); ++line) {
     std::size_t at = file.line_text(line).find(kMark);
     if (at != std::string_view::npos && in_comment(file.line_text(line), at))

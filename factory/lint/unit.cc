@@ -63,7 +63,7 @@ const ShellToken* Call::subcommand(const std::vector<std::string_view>& with_val
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& text = arguments[i]->text;
     if (!text.starts_with('-')) return arguments[i];
-    if (std::ranges::find(with_value, text) != with_value.end()) ++i;
+    if (contains(with_value, text)) ++i;
   }
   return nullptr;
 }
@@ -95,8 +95,7 @@ std::optional<PipCall> pip_call(const ShellCommand& command) {
 }
 
 bool wrapped_with(const ScriptUnit& unit, std::string_view option) {
-  const auto& names = unit.shell.functions;
-  if (std::ranges::find(names, "pip") == names.end()) return false;
+  if (!contains(unit.shell.functions, "pip")) return false;
   return std::ranges::any_of(unit.shell.commands, [&](const ShellCommand& command) {
     const Call call = call_of(command);
     return call.program == "pip" && call.has("$@") && call.has(option);
@@ -113,7 +112,7 @@ std::vector<const ShellToken*> AptCall::packages() const {
   std::vector<const ShellToken*> all;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const ShellToken* word = call.arguments[i];
-    if (std::ranges::find(kWithValue, word->text) != kWithValue.end())
+    if (contains(kWithValue, word->text))
       ++i;
     else if (word != verb && !word->text.starts_with('-'))
       all.push_back(word);

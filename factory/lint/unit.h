@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/text.h"
 #include "factory/source/pip_words.h"
 #include "factory/source/shell.h"
 #include "factory/source/source_file.h"
@@ -58,7 +59,7 @@ struct ScriptUnit {
   std::string_view text() const {
     return std::string_view(file->text()).substr(span.begin, span.end - span.begin);
   }
-  bool mentions(std::string_view words) const { return text().find(words) != std::string_view::npos; }
+  bool mentions(std::string_view words) const { return contains(text(), words); }
 };
 
 // A command that calls pip, also through `uv` and `python -m`.

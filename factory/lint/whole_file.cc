@@ -51,7 +51,7 @@ std::string WholeFile::expanded(std::string_view text) const {
       if (first == nullptr) first = &setting;
     }
     if (braces) ++end;
-    const bool known = first != nullptr && one && first->value.find('$') == std::string::npos;
+    const bool known = first != nullptr && one && !contains(first->value, '$');
     out += known ? first->value : std::string(text.substr(at, end - at));
     at = end;
   }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 
+#include "factory/base/text.h"
 #include "factory/oci/layer_stream.h"
 #include "factory/oci/sparse_write.h"
 #include "factory/oci/tar_reader.h"
@@ -60,7 +61,7 @@ std::string plain_name(std::string_view name) {
     name.remove_prefix(std::min(name.size(), part.size() + 1));
     if (part.empty() || part == ".") continue;
     if (part == "..") {
-      plain.resize(plain.find('/') == plain.npos ? 0 : plain.rfind('/'));
+      plain.resize(!contains(plain, '/') ? 0 : plain.rfind('/'));
       continue;
     }
     if (!plain.empty()) plain += '/';

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/base/text.h"
 #include "factory/oci/archive_index.h"
 #include "factory/oci/documents.h"
 #include "factory/oci/layer_merge.h"
@@ -71,9 +72,9 @@ bool differ_in_variant_alone(const std::vector<JsonNode>& nodes) {
 }
 
 [[noreturn]] void refuse_artifact(const JsonNode& node, const std::string& type) {
-  if (type.find("buildkit.cacheconfig") != std::string::npos)
+  if (contains(type, "buildkit.cacheconfig"))
     node.fail("this is a cache of BuildKit's, not an image", "the image has a tag of its own");
-  const bool is_sif = type.find("sylabs.sif") != std::string::npos;
+  const bool is_sif = contains(type, "sylabs.sif");
   node.fail(fmt::format("this is not an image: it is of the type '{}'", type),
             is_sif ? "a SIF file: `apptainer pull oras://…` takes it as it is" : "");
 }
@@ -87,7 +88,7 @@ std::vector<JsonNode> images_of(const std::vector<JsonNode>& nodes) {
     const std::string type = node.at("mediaType").string();
     if (is_manifest(type) || is_index(type))
       images.push_back(node);
-    else if (other.empty() || type.find("cacheconfig") != std::string::npos)
+    else if (other.empty() || contains(type, "cacheconfig"))
       other = type;
   }
   if (images.empty() && !other.empty()) refuse_artifact(nodes.front(), other);

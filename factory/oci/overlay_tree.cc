@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -38,7 +39,7 @@ bool is_dropping(std::string_view path, bool is_folder) {
   auto holds = [&](std::string_view folder) { return is_inside(path, folder); };
   if (std::ranges::any_of(kEmptied, holds)) return true;
   if (is_folder) return false;
-  return std::ranges::any_of(kWithoutFiles, holds) || std::ranges::find(kFiles, path) != kFiles.end() ||
+  return std::ranges::any_of(kWithoutFiles, holds) || contains(kFiles, path) ||
          (path.ends_with("-old") && std::ranges::any_of(kBackups, holds));
 }
 

@@ -14,7 +14,7 @@ namespace {
 template <typename Words>
 const char* find_any(const std::string& text, const Words& words) {
   for (const char* word : words)
-    if (text.find(word) != std::string::npos) return word;
+    if (contains(text, word)) return word;
   return nullptr;
 }
 
@@ -76,7 +76,7 @@ std::optional<Setback> setback_in(const std::string& said) {
 
 std::optional<Setback> too_many_requests(std::string_view said, std::int64_t now) {
   constexpr std::string_view kHeader = "Detected 'Retry-After' header \\\"";
-  if (said.find("Too many requests to ") == std::string_view::npos) return std::nullopt;
+  if (!contains(said, "Too many requests to ")) return std::nullopt;
   Setback setback{"429 Too Many Requests", {}};
   if (std::size_t start = said.rfind(kHeader); start != std::string_view::npos) {
     start += kHeader.size();
@@ -90,7 +90,7 @@ std::string without_debug(const std::string& said) {
   for (std::size_t start = 0; start < said.size();) {
     const std::size_t end = std::min(said.find('\n', start), said.size() - 1) + 1;
     const std::string_view line = std::string_view(said).substr(start, end - start);
-    if (!line.starts_with("time=\"") || line.find(" level=debug ") == line.npos) rest += line;
+    if (!line.starts_with("time=\"") || !contains(line, " level=debug ")) rest += line;
     start = end;
   }
   return rest;

@@ -109,7 +109,7 @@ PaxRecord take_record(std::string_view& text) {
 void check_nul(const PaxRecord& record) {
   bool is_text =
       record.key == "path" || record.key == "linkpath" || record.key == "uname" || record.key == "gname";
-  if ((is_text ? record.value : record.key).find('\0') == std::string_view::npos) return;
+  if (!contains(is_text ? record.value : record.key, '\0')) return;
   bad_header(is_text ? fmt::format("has a PAX {} with a NUL inside", record.key)
                      : "has a PAX key with a NUL inside");
 }
@@ -175,8 +175,7 @@ PaxRecords parse_pax(std::string_view text) {
     PaxRecord record = take_record(text);
     check_nul(record);
     if (record.key == kOffset || record.key == kSize) {
-      if (record.key != (numbers % 2 == 0 ? kOffset : kSize) ||
-          record.value.find(',') != std::string_view::npos)
+      if (record.key != (numbers % 2 == 0 ? kOffset : kSize) || contains(record.value, ','))
         bad_header("has a damaged sparse map");
       if (numbers++ > 0) map += ',';
       map += record.value;

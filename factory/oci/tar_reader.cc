@@ -140,7 +140,7 @@ void check_global(const TarHeader& header, const PaxRecords& records) {
   for (const auto& [key, value] : records)
     if (!value.empty() && key != "atime" && key != "ctime")
       bad_member(fmt::format("follows a global PAX header with '{}', {}", key.substr(0, 40), kDiffers));
-  if (("/" + header.name).find("/.wh.") != std::string::npos)
+  if (contains("/" + header.name, "/.wh."))
     bad_member(fmt::format("follows a global PAX header that is named like a whiteout, {}", kDiffers));
 }
 

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "factory/base/text.h"
 #include "factory/os/ignored_calls.h"
 #include "factory/os/process_memory.h"
 #include "factory/os/process_namespace.h"
@@ -307,7 +308,7 @@ class Watch {
 }  // namespace
 
 std::optional<fs::path> RealCommandRunner::find_program(std::string_view name) const {
-  if (name.find('/') != std::string_view::npos)
+  if (contains(name, '/'))
     return ::access(std::string(name).c_str(), X_OK) == 0 ? std::optional<fs::path>(name) : std::nullopt;
   const char* path = std::getenv("PATH");
   std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";

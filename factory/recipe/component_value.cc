@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "factory/base/text.h"
 #include "factory/base/version.h"
 
 namespace kiln {
@@ -41,7 +42,7 @@ bool lacks_value(const RecipeBook& recipes, const std::string& axis, const std::
   try {
     const std::vector<ComponentValue> parts = parse_component_values(*kind, value, {});
     return std::ranges::any_of(parts, [&](const ComponentValue& part) {
-      return part.name.find('*') == std::string::npos && lacks(recipes, *kind, part.name);
+      return !contains(part.name, '*') && lacks(recipes, *kind, part.name);
     });
   } catch (const Error&) {
     return false;
@@ -163,8 +164,7 @@ bool names_unknown(const RecipeBook& recipes, const Matrix& matrix) {
   return std::ranges::any_of(matrix.groups,
                              [&](const MatrixGroup& group) { return lacks_of_group(recipes, group); }) ||
          std::ranges::any_of(recipes.broken(), [&](const auto& broken) {
-           const std::vector<Method>& methods = broken.second.read.methods;
-           return std::ranges::any_of(methods,
+           return std::ranges::any_of(broken.second.read.methods,
                                       [&](const Method& method) { return lacks_of_method(recipes, method); });
          });
 }

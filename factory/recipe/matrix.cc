@@ -8,6 +8,7 @@
 
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 #include "factory/recipe/component_value.h"
 #include "factory/recipe/optimise.h"
 #include "factory/recipe/recipe.h"
@@ -26,7 +27,7 @@ void check_components(Kind kind, const JsonNode& node, const std::string& text) 
     if (!is_name(value.name) || !(value.version.empty() || is_name(value.version)))
       node.fail(fmt::format("expected a component, found '{}'", value.text), kComponentForm);
     if (value.name == "none") node.fail(fmt::format("'none' stands alone, found '{}'", text));
-    if (!value.method.empty() && std::ranges::find(methods, value.method) == methods.end())
+    if (!value.method.empty() && !contains(methods, value.method))
       node.fail(fmt::format("unknown method '{}' in '{}'", value.method, value.text),
                 nearest(value.method, methods).empty() ? fmt::format("methods: {}", fmt::join(methods, ", "))
                                                        : did_you_mean(value.method, methods));
@@ -34,9 +35,8 @@ void check_components(Kind kind, const JsonNode& node, const std::string& text) 
 }
 
 void check_target(const JsonNode& node, const std::string& text) {
-  const bool good = std::ranges::all_of(text, [](char c) {
-    return is_name(std::string_view(&c, 1)) || std::string_view("_.-:,").find(c) != std::string_view::npos;
-  });
+  const bool good = std::ranges::all_of(
+      text, [](char c) { return is_name(std::string_view(&c, 1)) || contains("_.-:,", c); });
   if (!good || !is_name(text.substr(0, text.find(','))))
     node.fail(fmt::format("expected a target, found '{}'", text),
               "such as x86_64_v3 or x86_64_v3,nvidia:sm_80");
@@ -167,8 +167,7 @@ void note_facts(const JsonNode& node, const std::string& part, Constraint& const
   auto condition = node.find(part);
   if (!condition) return;
   for (const auto& [key, value] : condition->members())
-    if (key.find('.') != std::string::npos)
-      constraint.fact_keys[fmt::format("{}/{}", part, key)] = condition->where_key(key);
+    if (contains(key, '.')) constraint.fact_keys[fmt::format("{}/{}", part, key)] = condition->where_key(key);
 }
 
 Constraint read_constraint(const JsonNode& node) {
@@ -256,7 +255,7 @@ void MatrixReader::follow(const fs::path& file, const JsonNode& includes) {
 
 void MatrixReader::read_included(const fs::path& file, const JsonNode& entry) {
   check_chain(file, entry);
-  if (std::ranges::find(done_, file) != done_.end()) return;
+  if (contains(done_, file)) return;
   if (!files_.exists(file) || files_.is_directory(file)) {
     MissingFile missing = describe_missing(files_, file);
     entry.fail(std::move(missing.message), std::move(missing.hint));
@@ -301,7 +300,7 @@ AxisValues read_partial(const JsonNode& node, PartialUse use) {
   const auto& axes = keys_of("matrix/cell");
   for (const auto& [key, value] : node.members()) {
     if (use == PartialUse::exclude && key == "reason") continue;
-    const bool axis = std::ranges::find(axes, key) != axes.end();
+    const bool axis = contains(axes, key);
     const bool fact = !axis && use == PartialUse::condition && is_fact_key(key);
     if (!axis && !fact) fail_key(node, key, use);
     if (use == PartialUse::include)

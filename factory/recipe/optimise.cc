@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "factory/base/text.h"
 #include "factory/base/version.h"
 
 namespace kiln {
@@ -93,7 +94,7 @@ std::string add_pgo(const Optimise& optimise, std::string_view compiler, std::st
 
 }  // namespace
 
-bool is_llvm(std::string_view compiler) { return std::ranges::find(kLlvm, compiler) != kLlvm.end(); }
+bool is_llvm(std::string_view compiler) { return contains(kLlvm, compiler); }
 
 const std::vector<std::string>& optimise_words() {
   static const std::vector<std::string> kTexts = [] {

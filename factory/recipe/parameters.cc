@@ -198,15 +198,9 @@ const std::vector<std::string>& gpu_variables() {
   return names;
 }
 
-bool is_compiler_variable(std::string_view name) {
-  const std::vector<std::string>& all = compiler_variables();
-  return std::ranges::find(all, name) != all.end();
-}
+bool is_compiler_variable(std::string_view name) { return contains(compiler_variables(), name); }
 
-bool is_gpu_variable(std::string_view name) {
-  const std::vector<std::string>& all = gpu_variables();
-  return std::ranges::find(all, name) != all.end();
-}
+bool is_gpu_variable(std::string_view name) { return contains(gpu_variables(), name); }
 
 bool depends_on_optimise(std::string_view name) {
   const Parameter* parameter = find_parameter(name);

@@ -18,7 +18,7 @@ namespace {
 
 std::string read_url(const JsonNode& node) {
   std::string url = read_text(node);
-  if (url.find("://") == std::string::npos || url.find(' ') != std::string::npos)
+  if (!contains(url, "://") || contains(url, ' '))
     node.fail(fmt::format("expected a URL, found '{}'", url), "such as https://…");
   return url;
 }
@@ -121,9 +121,7 @@ std::string read_package_name(const JsonNode& node) {
 
 std::string read_tag_pattern(const JsonNode& node) {
   std::string pattern = node.string();
-  auto allowed = [](char c) {
-    return is_letter(c) || is_digit(c) || std::string_view("_./+-*").find(c) != std::string_view::npos;
-  };
+  auto allowed = [](char c) { return is_letter(c) || is_digit(c) || contains("_./+-*", c); };
   if (std::ranges::count(pattern, '*') != 1 || !std::ranges::all_of(pattern, allowed))
     node.fail(fmt::format("expected a pattern of tags, found '{}'", pattern),
               "one * stands for the version, as in v*; letters, digits and _ . / + - beside it");
@@ -202,7 +200,7 @@ std::vector<std::string> read_secrets(const JsonNode& node) {
   std::vector<std::string> names;
   for (const JsonNode& item : read_distinct(node, "secret")) {
     names.push_back(item.name());
-    if (std::ranges::find(kOfSite, names.back()) != kOfSite.end())
+    if (contains(kOfSite, names.back()))
       item.fail(fmt::format("'{}' is the site's own, and every script has it", names.back()), "leave it out");
   }
   std::ranges::sort(names);
@@ -253,7 +251,7 @@ OwnLimits read_limits(const JsonNode& node) {
 
 void check_script(const JsonNode& node, const std::string& path, std::string_view bytes) {
   if (bytes.empty()) node.fail(fmt::format("the script '{}' is empty", path));
-  if (bytes.find('\0') != std::string_view::npos)
+  if (contains(bytes, '\0'))
     node.fail(fmt::format("the script '{}' holds a NUL byte", path), "a script is a text file");
   std::size_t carriage = bytes.find("\r\n");
   if (carriage != std::string_view::npos) {

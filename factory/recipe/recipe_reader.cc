@@ -6,6 +6,7 @@
 
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 #include "factory/recipe/fact_sources.h"
 #include "factory/recipe/parameters.h"
 #include "factory/recipe/recipe.h"
@@ -70,7 +71,7 @@ void RecipeReader::take_kind_and_name() {
   component_.kind = *kind_from(kind);
   component_.name = folder.filename().string();
   // "+" joins components in a matrix, "none" stands for no component, and "after" names kinds or components.
-  if (!is_name(component_.name) || component_.name.find('+') != std::string::npos)
+  if (!is_name(component_.name) || contains(component_.name, '+'))
     fail(fmt::format("the folder's name '{}' is not a component's name", component_.name),
          "letters, digits and _ . - only, and a letter or digit first");
   if (component_.name == "none" || kind_from(component_.name))
@@ -154,7 +155,7 @@ void RecipeReader::read_versions(const JsonNode& node) {
 void RecipeReader::read_methods(const JsonNode& node) {
   for (const auto& [name, body] : node.members()) {
     const auto& known = method_names();
-    if (std::ranges::find(known, name) == known.end())
+    if (!contains(known, name))
       throw Error(ExitCode::input, node.where_key(name), fmt::format("unknown method '{}'", name),
                   nearest(name, known).empty() ? fmt::format("methods: {}", fmt::join(known, ", "))
                                                : did_you_mean(name, known));
@@ -252,7 +253,7 @@ void RecipeReader::read_base(const JsonNode& node, Method& method) {
 void RecipeReader::read_archive(const JsonNode& node, Method& method) {
   if (method.rootfs.empty())
     node.fail("only a rootfs reads package archives", "an image is pinned by its digest");
-  if (std::ranges::find(method.parameters, "KILN_ARCHIVE") == method.parameters.end())
+  if (!contains(method.parameters, "KILN_ARCHIVE"))
     node.fail("no script of this method reads what is pinned", "add KILN_ARCHIVE to its parameters");
   method.archive = take_file(node, FileUse::script);
 }
@@ -283,7 +284,7 @@ void RecipeReader::check_fact(const JsonNode& parameter, const std::string& fact
   std::vector<std::string> known;
   for (const ComponentVersion& version : component_.versions)
     for (const auto& [name, value] : version.facts) known.push_back(name);
-  if (std::ranges::find(known, fact) == known.end())
+  if (!contains(known, fact))
     parameter.fail(fmt::format("no version of this recipe has the fact '{}'", fact),
                    did_you_mean(fact, known));
 }

@@ -80,7 +80,7 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
     comma = std::min(text.find(',', start), text.size());
     std::string accelerator(text.substr(start, comma - start));
     if (!is_accelerator(accelerator)) fail_accelerator(where, accelerator);
-    if (std::ranges::find(target.accelerators, accelerator) != target.accelerators.end())
+    if (contains(target.accelerators, accelerator))
       throw Error(ExitCode::input, where,
                   fmt::format("accelerator '{}' is there twice in '{}'", accelerator, text));
     target.accelerators.push_back(std::move(accelerator));

@@ -19,9 +19,8 @@ namespace {
 }
 
 bool all_of(std::string_view text, std::string_view others) {
-  return !text.empty() && std::ranges::all_of(text, [&](char c) {
-    return is_letter_or_digit(c) || others.find(c) != std::string_view::npos;
-  });
+  return !text.empty() &&
+         std::ranges::all_of(text, [&](char c) { return is_letter_or_digit(c) || contains(others, c); });
 }
 
 // Docker wants stage names in lower case, without "+"; two recipes may then fall together.
@@ -42,7 +41,7 @@ std::string stage_name(std::string_view name, const std::vector<RenderStage>& ta
 
 const std::string& relative_path(const std::string& path) {
   bool inside = !path.empty() && path[0] != '/' && path[0] != '-' && path != ".." &&
-                !path.starts_with("../") && path.find("/../") == std::string::npos && !path.ends_with("/..");
+                !path.starts_with("../") && !contains(path, "/../") && !path.ends_with("/..");
   if (!inside) refuse("the script path", path, "paths are relative and stay inside the recipe's folder");
   return path;
 }
@@ -109,8 +108,7 @@ std::set<std::string> script_folders(const std::vector<const Step*>& steps) {
 }
 
 const std::string& plain_path(const std::string& path) {
-  bool safe = path.size() > 1 && path[0] == '/' && all_of(path, "/._+-@=~,") &&
-              (path + "/").find("/../") == std::string::npos;
+  bool safe = path.size() > 1 && path[0] == '/' && all_of(path, "/._+-@=~,") && !contains(path + "/", "/../");
   if (!safe) refuse("the path", path, "copied paths are absolute, of letters, digits and / . _ + - @ = ~ ,");
   return path;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "factory/base/json_text.h"
+#include "factory/base/text.h"
 #include "factory/oci/documents.h"
 #include "factory/recipe/component_value.h"
 #include "factory/resolve/image_resolver.h"
@@ -42,9 +43,7 @@ std::set<std::string> target_globs(const RecipeBook& recipes) {
 // the place goes with the separator beside it: an empty entry of a list may have a meaning of its own.
 std::string value_upon(const std::string& name, const std::string& before, std::string value) {
   constexpr std::string_view kSeparators = ": ,";
-  auto separates = [&](std::size_t at) {
-    return at < value.size() && kSeparators.find(value[at]) != std::string_view::npos;
-  };
+  auto separates = [&](std::size_t at) { return at < value.size() && contains(kSeparators, value[at]); };
   const std::string place = "{" + name + "}";
   std::size_t begin = value.find(place);
   if (begin == std::string::npos) return value;

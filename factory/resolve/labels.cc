@@ -42,8 +42,8 @@ std::string licenses_of(const Components& components, const RecipeBook& recipes)
     const Recipe* recipe = recipes.find(use.kind, use.name);
     if (recipe == nullptr || recipe->licenses.empty()) continue;
     std::string term = recipe->licenses;
-    if (term.find(" OR ") != std::string::npos) term = "(" + term + ")";
-    if (std::ranges::find(terms, term) == terms.end()) terms.push_back(term);
+    if (contains(term, " OR ")) term = "(" + term + ")";
+    if (!contains(terms, term)) terms.push_back(term);
   }
   return joined(terms, " AND ");
 }
@@ -133,8 +133,8 @@ std::string shortened(const std::string& tag, std::size_t length) {
 // "openblas", with the version and method where the cell insists on them.
 std::string part_of(const ComponentUse& use) {
   std::string part = use.name;
-  if (use.written.find('@') != std::string::npos) part += use.version.text();
-  if (use.written.find(':') != std::string::npos) part += "." + use.method;
+  if (contains(use.written, '@')) part += use.version.text();
+  if (contains(use.written, ':')) part += "." + use.method;
   return part;
 }
 
@@ -187,8 +187,7 @@ void add_cell_labels(Labels& labels, const Target& target, std::string key, std:
   std::vector<std::string> each;
   for (const FlagOrigin* origin : flags) {
     std::string flag = origin->variable + "=" + origin->value;
-    if (!origin->compiler.empty() && std::ranges::find(each, flag) == each.end())
-      each.push_back(std::move(flag));
+    if (!origin->compiler.empty() && !contains(each, flag)) each.push_back(std::move(flag));
   }
   add(labels, "io.kiln.flags", joined(each, "; "));
 }

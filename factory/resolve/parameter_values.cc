@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "factory/base/text.h"
 #include "factory/recipe/component_value.h"
 #include "factory/recipe/parameters.h"
 #include "factory/resolve/flags/gpu_flags.h"
@@ -134,7 +135,7 @@ bool ParameterValues::takes_cell_optimise(const Chosen& chosen) {
 
 std::string ParameterValues::noted(FlagOrigin origin, const Chosen& reader) {
   origin.component = path_of(*reader.component);
-  if (std::ranges::find(flags_, origin) == flags_.end()) flags_.push_back(origin);
+  if (!contains(flags_, origin)) flags_.push_back(origin);
   return origin.value;
 }
 

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/text.h"
 #include "factory/oci/reference.h"
 #include "factory/recipe/component_value.h"
 #include "factory/recipe/recipe_needs.h"
@@ -42,8 +43,7 @@ std::vector<std::string> files_at(const Chosen& chosen, const StepContext& conte
   for (std::size_t i = 0; i < method.files.size(); ++i) {
     const When when = method.file_when.empty() ? When{} : method.file_when[i];
     const bool is_there = holds(when, chosen.version->version, context.target) && is_beside(when, context);
-    if (is_there && std::ranges::find(files, method.files[i]) == files.end())
-      files.push_back(method.files[i]);
+    if (is_there && !contains(files, method.files[i])) files.push_back(method.files[i]);
   }
   return files;
 }
@@ -81,7 +81,7 @@ void set_image(Step& step, Json& inputs, const Chosen& base, const std::string& 
 
 std::vector<std::string> files_of_rootfs(std::vector<std::string> files, const Method& method) {
   for (const std::string& script : {method.archive, method.site})
-    if (!script.empty() && std::ranges::find(files, script) == files.end()) files.push_back(script);
+    if (!script.empty() && !contains(files, script)) files.push_back(script);
   return files;
 }
 

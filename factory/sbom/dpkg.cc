@@ -113,7 +113,7 @@ License read_debian_copyright(std::string_view text) {
   try {
     ControlReader reader(text);
     auto head = reader.next();
-    if (!head || head->at("Format").find("copyright-format") == std::string::npos) return {};
+    if (!head || !contains(head->at("Format"), "copyright-format")) return {};
     do {
       const std::string& field = head->at("License");
       std::string name = first_line(field);

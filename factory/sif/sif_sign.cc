@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "factory/base/text.h"
 #include "factory/sif/output_file.h"
 #include "factory/sif/sif_integrity.h"
 
@@ -145,9 +146,7 @@ SignatureReport verify_one(const ReadOnlyFile& file, const SifFile& sif, const S
   GpgVerdict verdict = gpg_verdict(text, gpg);
   if (!verdict.refused.empty())
     file.fail(fmt::format("object {}: {}", object.id, verdict.refused),
-              verdict.refused.find("key ring") == std::string::npos
-                  ? ""
-                  : "gpg --import, or --keyring with its public key");
+              contains(verdict.refused, "key ring") ? "gpg --import, or --keyring with its public key" : "");
   check_descriptor(file, object, message, verdict);
   auto covered = std::ranges::count_if(sif.objects, [&](const SifObject& one) {
     return one.type != SifType::signature && one.group == object.link;

@@ -8,6 +8,7 @@
 #include "factory/base/keys.h"
 #include "factory/base/quantity.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -32,8 +33,7 @@ std::vector<std::string> read_arguments(const JsonNode& node) {
     if (!word.starts_with('-'))
       item.fail(fmt::format("expected an option of sbatch, found '{}'", word), "such as \"--account=ai\"");
     const std::string option = word.substr(0, word.find('='));
-    if (std::ranges::find(kOurs, option) != kOurs.end())
-      item.fail(fmt::format("{} is kiln's own in every job", option));
+    if (contains(kOurs, option)) item.fail(fmt::format("{} is kiln's own in every job", option));
     arguments.push_back(std::move(word));
   }
   return arguments;
@@ -54,8 +54,7 @@ SlurmPartition read_partition(const JsonNode& node, SlurmPartition partition) {
 }
 
 bool asks(const std::vector<std::string>& words) {
-  return std::ranges::any_of(
-      words, [](const std::string& word) { return word.find(kPartition) != std::string::npos; });
+  return std::ranges::any_of(words, [](const std::string& word) { return contains(word, kPartition); });
 }
 
 SlurmSite read_slurm(const JsonNode& launcher) {
@@ -74,7 +73,7 @@ SlurmSite read_slurm_site(const JsonNode& node) {
     for (const auto& [name, one] : partitions->members()) {
       SlurmPartition inherited = site.standard;
       inherited.arguments.clear();
-      inherited.microarchitecture = name.find(':') == name.npos ? name : "";
+      inherited.microarchitecture = !contains(name, ':') ? name : "";
       site.partitions.emplace(name, read_partition(one, inherited));
     }
   if (auto poll = node.find("poll")) {

@@ -9,6 +9,7 @@
 #include "factory/base/keys.h"
 #include "factory/base/quantity.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -151,7 +152,7 @@ std::string read_environment_glob(const JsonNode& node) {
 std::string read_builder(const JsonNode& node) {
   std::string uri = node.line_of_text();
   std::size_t colon = uri.find(':');
-  if (colon == uri.npos || colon == 0 || uri.find(' ') != uri.npos)
+  if (colon == uri.npos || colon == 0 || contains(uri, ' '))
     node.fail(fmt::format("expected a URI, found '{}'", uri), "such as https://ci.example.org/kiln");
   return uri;
 }
@@ -186,7 +187,7 @@ CacheSettings read_cache_settings(const JsonNode& node) {
   node.allow_only(keys_of("site/cache"));
   if (auto folder = node.find("folder")) {
     settings.folder = folder->line_of_text();
-    if (!settings.folder.starts_with('/') || settings.folder.find(':') != std::string::npos)
+    if (!settings.folder.starts_with('/') || contains(settings.folder, ':'))
       folder->fail(fmt::format("expected an absolute path without a colon, found '{}'", settings.folder));
   }
   if (auto size = node.find("size")) {

@@ -117,8 +117,7 @@ bool ends_with(std::string_view name, std::string_view ending) {
 
 bool begins_with(std::string_view name, std::string_view word) {
   if (!name.starts_with(word)) return false;
-  return name.size() == word.size() ||
-         std::string_view(".-_").find(name[word.size()]) != std::string_view::npos;
+  return name.size() == word.size() || contains(".-_", name[word.size()]);
 }
 
 bool is_dockerfile_name(std::string_view name) {

@@ -46,7 +46,7 @@ std::optional<Host> host_of_site_name(const JsonNode& target, const HostBook& bo
   try {
     return host_of_target(name, target.where(), book);
   } catch (const Error& error) {
-    if (error.where() != target.where() || name.find(',') != std::string::npos) throw;
+    if (error.where() != target.where() || contains(name, ',')) throw;
     return std::nullopt;
   }
 }

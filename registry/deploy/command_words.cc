@@ -55,7 +55,7 @@ class WordReader {
       read_double();
     } else if (c == '$') {
       read_variable();
-    } else if (std::string_view(";&|<>()`").find(c) != std::string_view::npos) {
+    } else if (contains(";&|<>()`", c)) {
       node_.fail(fmt::format("'{}' needs a shell, and kiln runs the command without one", c), kShellHint);
     } else {
       note_pattern(c);
@@ -163,7 +163,7 @@ std::vector<CommandWord> read_command(const JsonNode& node, std::vector<std::str
   std::vector<CommandWord> words;
   for (const JsonNode& item : node.items()) {
     const std::string text = item.string();
-    if (text.find('\0') != text.npos) item.fail("a word must not have NUL in it");
+    if (contains(text, '\0')) item.fail("a word must not have NUL in it");
     words.push_back(text.empty() ? CommandWord{} : CommandWord{{text, false}});
   }
   return words;
@@ -202,7 +202,7 @@ std::string job_quoted(std::string_view text) {
 
 std::string job_word(std::string_view text) {
   std::string word = shell_text_word(text);
-  return word.find('\n') == word.npos ? word : job_quoted(text);
+  return !contains(word, '\n') ? word : job_quoted(text);
 }
 
 }  // namespace kiln

@@ -65,7 +65,7 @@ void add_image(RuntimeLines& lines, const DeployedImage& image, const std::strin
   std::string how = "is the state folder of kiln on this node?\"";
   if (!image.sif.empty()) {
     lines.push_back("image=" + job_quoted(image.sif));
-  } else if (image.reference.find("://") != std::string::npos) {
+  } else if (contains(image.reference, "://")) {
     lines.push_back("image=\"${SINGULARITY_DIR:?is the folder of the image files}\"/" +
                     job_quoted(sif_name_of(image.reference)));
     how = fmt::format("run: {} pull '${{image}}' \"{}", program, job_quoted(image.reference));
@@ -223,7 +223,7 @@ DeployedImage deployed_image(const ImageRecord& image, const ReferencePaths& pat
 DeployedImage named_image(const std::string& reference, const SourceLocation& where) {
   const bool plain = std::ranges::all_of(reference, [](char c) { return c > ' ' && c <= '~'; });
   const bool file = reference.starts_with('/') && reference.ends_with(".sif");
-  if (!plain || (!file && (reference.find("://") == reference.npos || last_part(reference).empty())))
+  if (!plain || (!file && (!contains(reference, "://") || last_part(reference).empty())))
     throw Error(ExitCode::input, where, fmt::format("invalid image reference '{}'", reference),
                 "such as docker://registry.site:5000/ai/pytorch:2.6.0");
   if (file) return {reference, "", reference, "", ""};

@@ -133,12 +133,11 @@ SlurmNode node_of(const Fields& fields, const MachineAnswers& answers, const Mic
   read_gres(text_of(fields, "Gres"), node.kind);
   if (const MachineKind* labelled = labelled_kind(node.name, answers)) {
     if (node.kind.microarchitecture.empty()) node.kind.microarchitecture = labelled->microarchitecture;
-    if (node.kind.model.find(':') == std::string::npos && labelled->accelerators > 0)
-      node.kind.model = labelled->model;
+    if (!contains(node.kind.model, ':') && labelled->accelerators > 0) node.kind.model = labelled->model;
   }
   const bool here = node.name == answers.host_name;
   if (here && node.kind.microarchitecture.empty()) node.kind.microarchitecture = answers.host.cpu;
-  if (here && node.kind.accelerators > 0 && node.kind.model.find(':') == std::string::npos)
+  if (here && node.kind.accelerators > 0 && !contains(node.kind.model, ':'))
     node.kind.model = model_here(answers);
   return node;
 }
@@ -187,7 +186,7 @@ std::string constraint_of(const Group& group, const std::vector<const SlurmNode*
   std::string found;
   for (const std::string& feature : group.front()->features) {
     const bool fits = std::ranges::all_of(all, [&](const SlurmNode* node) {
-      const bool in_group = std::ranges::find(group, node) != group.end();
+      const bool in_group = contains(group, node);
       return node->features.contains(feature) == in_group;
     });
     if (!fits) continue;
@@ -257,8 +256,8 @@ std::string accelerator_named(const std::string& type) {
   for (const std::string_view word : split(name, ' '))
     for (const auto& [code, models] : kModels) {
       const auto words = split(models, ' ');
-      if (std::ranges::find(words, word) == words.end()) continue;
-      if (code.find(':') != code.npos) return std::string(code);
+      if (!contains(words, word)) continue;
+      if (contains(code, ':')) return std::string(code);
       vendor = code;
     }
   return vendor;

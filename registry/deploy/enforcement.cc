@@ -80,7 +80,7 @@ class VariableReader {
     const std::size_t end = text_.find(text_[at_], at_ + 1);
     if (end == text_.npos) fail();
     std::string value(text_.substr(at_ + 1, end - at_ - 1));
-    if (value.find('\\') != value.npos) fail();
+    if (contains(value, '\\')) fail();
     at_ = end + 1;
     return value;
   }
@@ -148,7 +148,7 @@ void read_conditions(const JsonNode& node, EnforcementScript& script) {
 
 void check_raw(const JsonNode& node, const std::string& raw) {
   if (trimmed(raw).empty()) node.fail("the script is empty");
-  if (raw.find('\0') != raw.npos) node.fail("a script must not have NUL in it");
+  if (contains(raw, '\0')) node.fail("a script must not have NUL in it");
   for (const std::string_view line : split(raw, '\n'))
     for (const char* directive : {"#SBATCH", "#PBS"})
       if (line.starts_with(directive))
@@ -264,9 +264,8 @@ std::string script_text(const EnforcementScript& script, const ScriptSituation& 
       throw Error(ExitCode::input, script.where, fmt::format("the variable '{}' has no value", variable.name),
                   "the infrastructure has no storage");
     for (const TemplateCall& call : variable.calls) value = applied(std::move(value), call);
-    const bool plain = std::ranges::all_of(value, [](char c) {
-      return is_letter_or_digit(c) || std::string_view("_./:@%+,=-").find(c) != std::string_view::npos;
-    });
+    const bool plain =
+        std::ranges::all_of(value, [](char c) { return is_letter_or_digit(c) || contains("_./:@%+,=-", c); });
     if (!plain)
       throw Error(ExitCode::input, script.where,
                   fmt::format("the value '{}' of '{}' has characters of the shell", value, variable.name));

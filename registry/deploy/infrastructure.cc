@@ -84,7 +84,7 @@ void read_storage(const JsonNode& node, Infrastructure& infrastructure) {
     value.allow_only({"storage_class"});
     const JsonNode name = value.at("storage_class");
     std::string word = storage_class_named(name.line_of_text());
-    if (std::ranges::find(storage_classes(), word) == storage_classes().end())
+    if (!contains(storage_classes(), word))
       name.fail(
           fmt::format("unknown storage class '{}': expected default-common, default-high, default-ssd or "
                       "default-ultra_high",

@@ -18,8 +18,7 @@ constexpr std::size_t kMostOption = 1024;  // bytes; kiln's own limit
 constexpr std::size_t kMostNumber = 9;     // digits
 
 bool all_of_set(std::string_view text, std::string_view more) {
-  return std::ranges::all_of(
-      text, [&](char c) { return is_letter_or_digit(c) || more.find(c) != std::string_view::npos; });
+  return std::ranges::all_of(text, [&](char c) { return is_letter_or_digit(c) || contains(more, c); });
 }
 
 // "n1,n[01-04]" at its commas outside brackets.
@@ -148,11 +147,11 @@ std::string read_dependency(const JsonNode& node) {
       "after",  "afterany",  "afterburstbuffer", "afternotok", "afterok", "aftercorr",
       "before", "beforeany", "beforenotok",      "beforeok",   "on",      "singleton"};
   std::string text = read_option(node);
-  const char between = text.find('?') == text.npos ? ',' : '?';
+  const char between = contains(text, '?') ? '?' : ',';
   for (const std::string_view part : split(text, between)) {
     const auto words = split(part, ':');
     const std::string type(words.front());
-    if (std::ranges::find(kTypes, type) == kTypes.end())
+    if (!contains(kTypes, type))
       node.fail(fmt::format("unknown kind of dependency '{}'", type),
                 words.size() == 1 ? "such as afterok:123" : did_you_mean(type, kTypes));
     if ((words.size() == 1) != (type == "singleton"))
@@ -205,7 +204,7 @@ const std::vector<std::string>& mail_types() {
 }
 
 void add_word(std::vector<std::string>& words, std::string_view word) {
-  if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+  if (!contains(words, word)) words.emplace_back(word);
 }
 
 // As MODAK's converter has them; qsub(1): a is "aborted by the batch system", f is "non-zero exit code".
@@ -239,21 +238,20 @@ MailEvents read_mail_events(const JsonNode& node) {
   const std::string text = read_option(node);
   if (text.size() <= 5 && text.find_first_not_of("abefn") == text.npos) {
     events.letters = text;
-    if (text.find('n') != text.npos && text != "n")
+    if (contains(text, 'n') && text != "n")
       node.fail("'n' (no mail) excludes other letters", "write letters such as abe");
     return events;
   }
   for (const std::string_view part : split(text, ',')) {
     const std::string word = upper_case(trimmed(part));
-    if (std::ranges::find(mail_types(), word) == mail_types().end()) {
+    if (!contains(mail_types(), word)) {
       const std::string near = did_you_mean(word, mail_types());
       node.fail(fmt::format("unknown job event '{}'", trimmed(part)),
                 near.empty() ? "letters such as abe, or Slurm's words such as BEGIN,END,FAIL" : near);
     }
     add_word(events.words, word);
   }
-  if (events.words.size() > 1 && std::ranges::find(events.words, "NONE") != events.words.end())
-    node.fail("NONE excludes other events");
+  if (events.words.size() > 1 && contains(events.words, "NONE")) node.fail("NONE excludes other events");
   return events;
 }
 
@@ -263,7 +261,7 @@ std::string mail_words(const MailEvents& events) {
     for (const std::string& word : words_of_letter(letter)) add_word(asked, word);
   std::string text;
   for (const std::string& word : mail_types())
-    if (std::ranges::find(asked, word) != asked.end()) text += (text.empty() ? "" : ",") + word;
+    if (contains(asked, word)) text += (text.empty() ? "" : ",") + word;
   return text;
 }
 
@@ -277,7 +275,7 @@ std::string mail_letters(const MailEvents& events, bool knows_failure) {
   if (!knows_failure) std::ranges::replace(asked, 'f', 'a');
   std::string text;
   for (const char letter : std::string_view("abefn"))
-    if (asked.find(letter) != asked.npos) text += letter;
+    if (contains(asked, letter)) text += letter;
   return text;
 }
 
@@ -288,7 +286,7 @@ constexpr double kYear = 365.0 * 24 * 3600;
 void read_signal(const JsonNode& node, JobCheckpoint& checkpoint) {
   checkpoint.signal = upper_case(node.line_of_text());
   static constexpr std::array kSignals = {"USR2", "USR1", "HUP", "TERM", "INT"};
-  if (std::ranges::find(kSignals, checkpoint.signal) == kSignals.end())
+  if (!contains(kSignals, checkpoint.signal))
     node.fail(fmt::format("unsupported checkpoint signal '{}'", checkpoint.signal),
               "USR2, USR1, HUP, TERM or INT");
 }

@@ -39,7 +39,7 @@ std::string foreign_variables(const Deployment& deployment) {
 void check_dependency(const JobRequest& job, Scheduler scheduler) {
   if (job.dependency.empty()) return;
   const bool slurm = scheduler == Scheduler::slurm;
-  const bool one_is_enough = job.dependency.find('?') != job.dependency.npos;
+  const bool one_is_enough = contains(job.dependency, '?');
   if (one_is_enough && !slurm)
     job.fail("job_dependency", fmt::format("{} has no '?' in a dependency", kSchedulers.of(scheduler)),
              "',' waits for all of them");
@@ -49,7 +49,7 @@ void check_dependency(const JobRequest& job, Scheduler scheduler) {
     const bool of_pbs = type == "on" || type.starts_with("before");
     if (slurm ? of_pbs : (!of_both && !of_pbs))
       job.fail("job_dependency", fmt::format("{} has no dependency '{}'", kSchedulers.of(scheduler), type));
-    if (!slurm && part.find('+') != part.npos)
+    if (!slurm && contains(part, '+'))
       job.fail("job_dependency",
                fmt::format("{} supports no delay, as in '{}'", kSchedulers.of(scheduler), part));
   }

@@ -13,9 +13,8 @@ namespace {
 // sbatch reads a directive's line by quotes of its own (src/sbatch/opt.c, get_argument): in both kinds of
 // quotes a backslash takes the next character as it is.
 std::string slurm_value(const std::string& text) {
-  const bool bare = std::ranges::all_of(text, [](char c) {
-    return is_letter_or_digit(c) || std::string_view("_./:@%+,=-").find(c) != std::string_view::npos;
-  });
+  const bool bare =
+      std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || contains("_./:@%+,=-", c); });
   if (bare) return text;
   std::string quoted = "\"";
   for (const char c : text) {

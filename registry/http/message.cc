@@ -79,7 +79,7 @@ std::string_view without_authority(std::string_view raw) {
   raw.remove_prefix(colon + 3);
   const std::size_t end = std::min(raw.find_first_of("/?"), raw.size());
   const std::string_view authority = raw.substr(0, end);
-  if (authority.empty() || authority.find('@') != std::string_view::npos)
+  if (authority.empty() || contains(authority, '@'))
     bad_target("the target has no host, or a user beside it");
   raw.remove_prefix(end);
   return raw.empty() ? "/" : raw;

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "factory/base/text.h"
 #include "registry/index/kept_speed.h"
 #include "registry/index/next_snapshot.h"
 #include "registry/index/site_documents.h"
@@ -317,9 +318,7 @@ RecoveryReport Index::recover() {
   }
   RecoveryReport opening = std::exchange(state_->found, {});
   // What opening found lost, it has put something else in the place of: it is not found again.
-  std::erase_if(opening.lost, [&](const std::string& what) {
-    return std::ranges::find(report.lost, what) != report.lost.end();
-  });
+  std::erase_if(opening.lost, [&](const std::string& what) { return contains(report.lost, what); });
   report.lost.insert(report.lost.begin(), opening.lost.begin(), opening.lost.end());
   report.adopted += opening.adopted;
   report.rewritten += opening.rewritten;

@@ -30,8 +30,7 @@ bool same_name(const SiteDocument& one, const SiteDocument& other) {
 // Whether there is a copy, whole or not.
 bool has_copy(const BlobStore& store) {
   const std::vector<std::string> names = store.sidecars(BlobStore::Sidecar::snapshot);
-  return std::ranges::any_of(kCopies,
-                             [&](const char* copy) { return std::ranges::find(names, copy) != names.end(); });
+  return std::ranges::any_of(kCopies, [&](const char* copy) { return contains(names, copy); });
 }
 
 SiteDocument read_entry(const JsonNode& node) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "factory/base/median.h"
+#include "factory/base/text.h"
 #include "registry/model/speed_model.h"
 
 namespace kiln {
@@ -148,7 +149,7 @@ std::vector<std::size_t> choose_anchors(const std::vector<SpeedRecord>& known, s
     std::size_t best = 0;
     double least = INFINITY;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      double sum = std::ranges::find(chosen, i) == chosen.end() ? 0 : INFINITY;
+      double sum = !contains(chosen, i) ? 0 : INFINITY;
       for (std::size_t j = 0; j < rows.size() && sum < least; ++j)
         sum += std::min(nearest[j], distances[i * rows.size() + j]);
       if (sum < least) std::tie(best, least) = std::pair(i, sum);

@@ -191,7 +191,7 @@ std::string reframe_class(const ModuleImage& module, const std::string& subject,
 std::string programs_test(const ModuleImage& module) {
   std::vector<std::string> known;
   for (const ModuleProgram& program : module.programs)
-    if (std::ranges::find(known, program.command) == known.end()) known.push_back(program.command);
+    if (!contains(known, program.command)) known.push_back(program.command);
   std::string programs;
   for (const std::string& command : known) programs += (programs.empty() ? "" : ", ") + quote_python(command);
   return reframe_class(module, "programs", "The image has the program") +

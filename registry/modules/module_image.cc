@@ -18,9 +18,7 @@ constexpr std::string_view kDockerScheme = "docker://";
 // Names of modules, versions and programs are parts of paths, and words of module systems.
 bool is_module_word(std::string_view word) {
   return !word.empty() && word.size() <= 200 && (is_letter_or_digit(word.front()) || word.front() == '_') &&
-         std::ranges::all_of(word, [](char c) {
-           return is_letter_or_digit(c) || std::string_view("._+-").find(c) != std::string_view::npos;
-         });
+         std::ranges::all_of(word, [](char c) { return is_letter_or_digit(c) || contains("._+-", c); });
 }
 
 std::string label_of(const ImageRecord& image, const char* name) {
@@ -44,7 +42,7 @@ bool has_python(const ImageRecord& image) {
 std::string name_in(const DeployedImage& image) {
   const std::string last(last_part(image.sif.empty() ? image.reference : image.sif));
   const std::size_t colon = last.find(':');
-  if (!image.sif.empty() || last.find('@') != last.npos || colon == last.npos) return "";
+  if (!image.sif.empty() || contains(last, '@') || colon == last.npos) return "";
   return last.substr(0, colon) + "/" + last.substr(colon + 1);
 }
 

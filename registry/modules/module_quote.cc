@@ -16,7 +16,7 @@ std::string escaped_literal(std::string_view text, std::string_view special,
       quoted += number(static_cast<unsigned char>(c));
       continue;
     }
-    if (special.find(c) != special.npos) quoted += '\\';
+    if (contains(special, c)) quoted += '\\';
     quoted += c;
   }
   return quoted + "\"";

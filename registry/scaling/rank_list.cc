@@ -53,7 +53,7 @@ std::vector<std::int64_t> read_rank_list(std::string_view text, std::string_view
   std::vector<std::int64_t> ranks;
   for (std::string_view part : split(text, ',')) {
     part = trimmed(part);
-    if (part.find("..") == part.npos)
+    if (!contains(part, ".."))
       ranks.push_back(read_ranks(part, what));
     else
       add_range(part, what, ranks);

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <tuple>
 
+#include "factory/base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -58,9 +60,7 @@ int x86_level(const Microarchitecture& target, const Microarchitectures& cpus) {
 
 }  // namespace
 
-bool is_asked_for(std::string_view feature) {
-  return std::ranges::find(kNotAskedFor, feature) == kNotAskedFor.end();
-}
+bool is_asked_for(std::string_view feature) { return !contains(kNotAskedFor, feature); }
 
 HostCpu::HostCpu(const HostDescription& host, const Microarchitectures& cpus)
     : cpus_(&cpus),

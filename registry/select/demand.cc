@@ -183,10 +183,6 @@ std::vector<Demand> read_demand(const fs::path& state) {
 
 namespace {
 
-bool is_one_of(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // "tensorflow 2.1" → application and version.
 void read_head(std::string_view head, ImageQuery& query) {
   const std::size_t blank = head.find(' ');
@@ -205,13 +201,13 @@ void read_word(std::string_view word, const std::set<std::string>& compilers, Im
     query.compilers[text.substr(3)] = false;
   } else if (blank != std::string::npos) {
     query.selectors[text.substr(0, blank)] = text.substr(blank + 1);
-  } else if (is_one_of(method_names(), text)) {
+  } else if (contains(method_names(), text)) {
     query.method = text;
   } else if (text.starts_with("sm_") || text.starts_with("gfx")) {
     query.gpu = text;
   } else {
-    const bool is_cpu = is_one_of(dsl_words().cpu_types, text);
-    const bool is_accelerator = is_one_of(dsl_words().acc_types, text);
+    const bool is_cpu = contains(dsl_words().cpu_types, text);
+    const bool is_accelerator = contains(dsl_words().acc_types, text);
     if (is_cpu && is_accelerator) return;  // "amd": a processor, or an accelerator
     (is_cpu ? query.cpu_type : is_accelerator ? query.acc_type : query.cpu) = text;
   }

@@ -13,10 +13,6 @@
 namespace kiln {
 namespace {
 
-bool contains(const Words& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 VersionRange version_range(const JsonNode& node, const WrittenNumbers& numbers) {
   std::string text = scalar_text(node, numbers);
   if (text == "latest") return {};  // any: the newest wins anyway

@@ -69,7 +69,7 @@ bool flag(const JsonNode& node) {
 
 std::string word_of(const JsonNode& node, const std::vector<std::string>& allowed, std::string_view what) {
   std::string text = lower_case(node.string());
-  if (!text.empty() && std::ranges::find(allowed, text) == allowed.end()) {
+  if (!text.empty() && !contains(allowed, text)) {
     node.fail(fmt::format("invalid {} '{}': expected {}", what, text, fmt::join(allowed, ", ")),
               did_you_mean(text, allowed));
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "factory/base/text.h"
 #include "factory/record/host_needs.h"
 
 namespace kiln {
@@ -36,7 +37,7 @@ std::string family_clause(const ImageOnHost& c) {
 std::string telling_feature(const std::vector<std::string>& missing) {
   for (const char* name :
        {"avx512f", "avx2", "fma", "avx", "sse4_2", "sve2", "sve", "asimd", "vsx", "altivec"}) {
-    if (std::ranges::find(missing, name) != missing.end()) return name;
+    if (contains(missing, name)) return name;
   }
   return missing.front();
 }
@@ -120,7 +121,7 @@ std::string gpu_clause(const ImageOnHost& c) {
 std::string driver_clause(const ImageOnHost& c) {
   if (!known(c.host.driver()) || c.host.gpus("nvidia").empty()) return "";
   const std::vector<std::string> vendors = vendors_of(c);
-  if (std::ranges::find(vendors, "nvidia") == vendors.end()) return "";
+  if (!contains(vendors, "nvidia")) return "";
   if (!fit_of_vendor(c, "nvidia").runs()) return "";  // it runs on another vendor's
   const HostNeeds& needs = c.image.needs;
   if (const Version least = least_driver(needs); known(least) && c.host.driver() < least)

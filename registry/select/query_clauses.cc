@@ -124,8 +124,7 @@ std::string compiler_clause(const ImageInQuestion& c) {
     if (!asked->second) return fmt::format("asks for no {}; this has it", name);
   }
   for (const auto& [name, wanted] : c.query.compilers)
-    if (wanted && std::ranges::find(compilers, name) == compilers.end())
-      return fmt::format("asks for {}; this is without", name);
+    if (wanted && !contains(compilers, name)) return fmt::format("asks for {}; this is without", name);
   return "";
 }
 

@@ -29,7 +29,7 @@ bool is_named(const ComponentRecord& component, const ImageQuery& query) {
   if (component.kind == "distributed" && query.selectors.contains("distributed_training")) return true;
   return std::ranges::any_of(query.selectors, [&](const auto& choice) {
     const std::vector<std::string> names = chosen_components(choice.second);
-    return std::ranges::find(names, component.name) != names.end() || choice.first == component.name ||
+    return contains(names, component.name) || choice.first == component.name ||
            choice.first == component.kind || (!component.role.empty() && choice.first == component.role);
   });
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "factory/base/json_text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 
@@ -47,7 +48,7 @@ bool QueryParameters::flag(std::string_view name) const {
 std::string QueryParameters::one_of(std::string_view name, const std::vector<std::string>& words) const {
   const std::string* text = find(name);
   if (text == nullptr) return "";
-  if (std::ranges::find(words, *text) != words.end()) return *text;
+  if (contains(words, *text)) return *text;
   throw Error(ExitCode::usage, fmt::format("expected {} for '{}'", fmt::join(words, ", "), name));
 }
 

@@ -115,7 +115,7 @@ void check_parameters(const Route& route, const ReceivedRequest& request) {
   for (std::string_view name : split(route.parameters, ' '))
     if (!name.empty()) known.emplace_back(name);
   for (const auto& [name, value] : request.target.query)
-    if (std::ranges::find(known, name) == known.end())
+    if (!contains(known, name))
       throw Error(ExitCode::usage, fmt::format("unknown parameter '{}'", name), did_you_mean(name, known));
 }
 

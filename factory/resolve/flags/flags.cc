@@ -16,9 +16,7 @@ namespace {
 // Compilers with a Fortran of their own that takes the same flags: gfortran, ifort, ifx, nvfortran, flang.
 constexpr std::array<std::string_view, 6> kWithFortran = {"gcc", "intel", "oneapi", "nvhpc", "aocc", "arm"};
 
-bool has_fortran(std::string_view compiler) {
-  return std::ranges::find(kWithFortran, compiler) != kWithFortran.end();
-}
+bool has_fortran(std::string_view compiler) { return contains(kWithFortran, compiler); }
 
 std::string joined_filled(const std::vector<std::string>& parts, std::string_view between) {
   std::vector<std::string_view> filled;
@@ -196,7 +194,7 @@ std::string CompilerFlags::note(const std::string& variable) const {
 
 std::string CompilerFlags::from(const std::string& variable, const Language& language) const {
   if (value(variable).empty()) {
-    if (variable.find("NVCC") != std::string::npos) return "the target has no NVIDIA GPU";
+    if (contains(variable, "NVCC")) return "the target has no NVIDIA GPU";
     if (variable == "KILN_HIP_FLAGS") return "the target has no AMD GPU";
     return "neither LTO nor PGO was asked for";
   }
