@@ -136,8 +136,7 @@ std::string plain(std::string_view name) {
 }  // namespace
 
 const Microarchitecture* Microarchitectures::find(std::string_view name) const {
-  auto found = table_.find(name);
-  return found == table_.end() ? nullptr : &found->second;
+  return find_value(table_, name);
 }
 
 const Microarchitecture& Microarchitectures::known(std::string_view name) const {

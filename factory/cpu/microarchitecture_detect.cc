@@ -11,11 +11,6 @@ namespace {
 
 using Fields = std::map<std::string, std::string>;
 
-std::string field_or(const Fields& fields, const std::string& key, const std::string& otherwise) {
-  auto found = fields.find(key);
-  return found == fields.end() ? otherwise : found->second;
-}
-
 std::set<std::string> words(std::string_view text) {
   std::set<std::string> words;
   for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
@@ -40,9 +35,9 @@ int power_generation(std::string_view cpu) {
 }
 
 std::string riscv_name(const Fields& fields) {
-  std::string name = field_or(fields, "uarch", "riscv64");
+  std::string name = value_or(fields, "uarch", "riscv64");
   if (name == "sifive,u74-mc") return "u74mc";
-  if (name == "spacemit,x60" || field_or(fields, "model name", "") == "Spacemit(R) X60") return "x60";
+  if (name == "spacemit,x60" || value_or(fields, "model name") == "Spacemit(R) X60") return "x60";
   return name;
 }
 
@@ -58,17 +53,17 @@ struct Processor {
 Processor read_processor(const Fields& fields, std::string_view machine, const Fields& arm_vendors) {
   Processor processor;
   if (machine == "x86_64") {
-    processor.vendor = field_or(fields, "vendor_id", "generic");
-    processor.features = words(field_or(fields, "flags", ""));
+    processor.vendor = value_or(fields, "vendor_id", "generic");
+    processor.features = words(value_or(fields, "flags"));
     // Linux writes pni for sse3.
     if (processor.features.contains("ssse3")) processor.features.insert("sse3");
   } else if (machine == "aarch64") {
-    const std::string code = field_or(fields, "CPU implementer", "generic");
-    processor.vendor = field_or(arm_vendors, code, code);
-    processor.features = words(field_or(fields, "Features", ""));
-    processor.cpu_part = field_or(fields, "CPU part", "");
+    const std::string code = value_or(fields, "CPU implementer", "generic");
+    processor.vendor = value_or(arm_vendors, code, code);
+    processor.features = words(value_or(fields, "Features"));
+    processor.cpu_part = value_or(fields, "CPU part");
   } else if (machine == "ppc64le" || machine == "ppc64") {
-    processor.generation = power_generation(field_or(fields, "cpu", ""));
+    processor.generation = power_generation(value_or(fields, "cpu"));
   } else if (machine == "riscv64") {
     processor.name = riscv_name(fields);
   }

@@ -87,9 +87,7 @@ const Microarchitecture::Compilers::Entries& Microarchitecture::Compilers::all()
 }
 
 const std::vector<CompilerEntry>* Microarchitecture::Compilers::find(std::string_view compiler) const {
-  const Entries& entries = all();
-  auto found = entries.find(compiler);
-  return found == entries.end() ? nullptr : &found->second;
+  return find_value(all(), compiler);
 }
 
 class Microarchitectures::Reader {

@@ -13,13 +13,8 @@
 namespace kiln {
 namespace {
 
-std::string variable(const std::map<std::string, std::string>& environment, const char* name) {
-  auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
-
 std::vector<fs::path> places(const std::map<std::string, std::string>& environment) {
-  auto value = [&](const char* name) { return variable(environment, name); };
+  auto value = [&](const char* name) { return value_or(environment, name); };
   std::vector<fs::path> files;
   const std::string runtime = value("XDG_RUNTIME_DIR");
   if (const std::string named = value("REGISTRY_AUTH_FILE"); !named.empty())

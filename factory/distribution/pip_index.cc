@@ -44,10 +44,7 @@ void read_configuration(std::string_view text, const std::string& file, PipSetti
 
 // In pip's order, the last counts most.
 std::vector<std::string> configuration_files(const std::map<std::string, std::string>& environment) {
-  auto value = [&](const char* name) {
-    auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
+  auto value = [&](const char* name) { return value_or(environment, name); };
   const std::string named = value("PIP_CONFIG_FILE");
   if (named == "/dev/null") return {};
   std::vector<std::string> places = {"/etc/xdg/pip/pip.conf", "/etc/pip.conf"};

@@ -92,8 +92,7 @@ HttpAnswer RegistryClient::try_once(const Question& question) {
 
 std::string RegistryClient::authorization(const std::string& repository) const {
   const std::lock_guard lock(mutex_);
-  auto known = authorization_.find(repository);
-  return known == authorization_.end() ? "" : known->second;
+  return value_or(authorization_, repository);
 }
 
 void RegistryClient::wait_before(int tries, const std::string& what, const std::string& retry_after,

@@ -9,6 +9,7 @@
 
 #include "factory/base/enum_names.h"
 #include "factory/base/json_put.h"
+#include "factory/base/text.h"
 #include "factory/base/version.h"
 #include "factory/evidence/dispatch.h"
 
@@ -115,8 +116,7 @@ void examine_code(const ElfFile& file, unsigned jobs, FileFacts& facts) {
 const std::string& dispatch_table() { return dispatch_names().digest.hex(); }
 
 std::uint64_t FeatureFacts::unconditional_functions() const {
-  auto found = functions.find(std::string(name_of(Choice::unconditional)));
-  return found == functions.end() ? 0 : found->second;
+  return value_or(functions, std::string(name_of(Choice::unconditional)));
 }
 
 std::string_view family_of(Machine machine) {

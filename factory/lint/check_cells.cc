@@ -96,10 +96,7 @@ void CellReport::write_to(Report& report) const {
   }
 }
 
-std::string CellPart::fact(const std::string& name) const {
-  auto found = version->facts.find(name);
-  return found == version->facts.end() ? "" : found->second;
-}
+std::string CellPart::fact(const std::string& name) const { return value_or(version->facts, name); }
 
 std::string CellPart::title() const { return fmt::format("{} {}", component->name, version->version.text()); }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/text.h"
 #include "factory/lint/check_cells.h"
 #include "factory/lint/release_facts.h"
 
@@ -72,10 +73,7 @@ void check_one_cuda(const Cell& cell, CellReport& report) {
   }
 }
 
-std::string fact(const Laid& laid, const std::string& name) {
-  auto found = laid.version->facts.find(name);
-  return found == laid.version->facts.end() ? "" : found->second;
-}
+std::string fact(const Laid& laid, const std::string& name) { return value_or(laid.version->facts, name); }
 
 void check_host_compilers(const Cell& cell, const CellInput& input, CellReport& report) {
   for (const Stage& stage : cell.spec->stages) {

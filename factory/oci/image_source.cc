@@ -279,11 +279,6 @@ constexpr unsigned kMostDepth = 3;
 // What BuildKit writes, which knows no `subject`.
 constexpr const char* kBuildKitImage = "vnd.docker.reference.digest";
 
-std::string value_at(const std::map<std::string, std::string>& map, const char* key) {
-  auto found = map.find(key);
-  return found == map.end() ? "" : found->second;
-}
-
 }  // namespace
 
 std::vector<SourceImage::Referrer> SourceImage::referrers() {
@@ -316,7 +311,7 @@ void SourceImage::add_referrer(const Descriptor& descriptor, unsigned depth, std
   }
   Manifest manifest = manifest_from_json(read.root());
   bool of_this = manifest.subject ? manifest.subject->digest == digest_
-                                  : value_at(descriptor.annotations, kBuildKitImage) == digest_.text();
+                                  : value_or(descriptor.annotations, kBuildKitImage) == digest_.text();
   bool known =
       std::ranges::any_of(found, [&](const Referrer& one) { return one.digest == descriptor.digest; });
   if (!of_this || known) return;

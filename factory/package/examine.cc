@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/base/text.h"
 #include "factory/package/artifact.h"
 #include "factory/package/kept_findings.h"
 
@@ -24,15 +25,10 @@ std::string library_path(const ImageSpec& spec, const LayerChain& built) {
   return built.base ? library_path(*built.base) : "";
 }
 
-std::string label_of(const ImageConfig& config, const std::string& name) {
-  auto found = config.labels.find(name);
-  return found == config.labels.end() ? "" : found->second;
-}
-
 // Of the label io.kiln.accept (resolve/labels.cc), which says nothing of layers. A label of others in this
 // place accepts nothing.
 std::vector<evidence::Acceptance> accepted_by(const ImageConfig& config) {
-  const std::string label = label_of(config, "io.kiln.accept");
+  const std::string label = value_or(config.labels, "io.kiln.accept");
   if (label.empty()) return {};
   std::vector<evidence::Acceptance> all;
   try {
@@ -218,11 +214,11 @@ Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore
 
 evidence::Declaration declared_by(const ImageConfig& config, const std::string& target) {
   evidence::Declaration declared;
-  declared.target = target.empty() ? label_of(config, "io.kiln.cpu.target") : target;
+  declared.target = target.empty() ? value_or(config.labels, "io.kiln.cpu.target") : target;
   // Images of earlier kilns have the second label.
-  declared.optimised = !target.empty() || label_of(config, "io.kiln.claims_gain") == "true" ||
-                       label_of(config, "io.kiln.optimised") == "true";
-  std::string flags = label_of(config, "io.kiln.cpu.flags");
+  declared.optimised = !target.empty() || value_or(config.labels, "io.kiln.claims_gain") == "true" ||
+                       value_or(config.labels, "io.kiln.optimised") == "true";
+  std::string flags = value_or(config.labels, "io.kiln.cpu.flags");
   if (target.empty() && !flags.empty()) declared.flags = {flags};
   declared.library_path = library_path(config);
   declared.accept = accepted_by(config);

@@ -87,8 +87,7 @@ const FactSource* source_of(const Fact& fact, const std::vector<FactSource>& sou
     return std::ranges::any_of(source.of,
                                [&](const std::string& pattern) { return glob_matches(pattern, fact.path); });
   };
-  auto found = std::ranges::find_if(sources, speaks);
-  return found == sources.end() ? nullptr : &*found;
+  return find_where(sources, speaks);
 }
 
 StockCompilers stock_compilers(const FileSystem& files, const std::vector<fs::path>& roots) {

@@ -17,8 +17,7 @@ namespace {
 std::string pinned_archive(const Chosen& chosen, const std::string& architecture) {
   auto pin = chosen.version->pins.find(chosen.method->name);
   if (pin == chosen.version->pins.end()) return "";
-  auto archive = pin->second.archives.find(architecture);
-  return archive == pin->second.archives.end() ? "" : archive->second;
+  return value_or(pin->second.archives, architecture);
 }
 
 bool is_compiler(const Chosen& chosen) {

@@ -4,6 +4,7 @@
 
 #include "factory/base/digest.h"
 #include "factory/base/field_bytes.h"
+#include "factory/base/text.h"
 #include "factory/sbom/databases.h"
 #include "factory/sbom/inventory.h"
 
@@ -126,9 +127,6 @@ void DatabaseFiles::keep(std::string bytes) {
   kept_[files_ - 1] = std::move(bytes);
 }
 
-const std::string* DatabaseFiles::find(std::uint32_t content) const {
-  auto found = kept_.find(content);
-  return found == kept_.end() ? nullptr : &found->second;
-}
+const std::string* DatabaseFiles::find(std::uint32_t content) const { return find_value(kept_, content); }
 
 }  // namespace kiln::sbom

@@ -328,10 +328,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
 }
 
 Site find_site(const FileSystem& files, const std::map<std::string, std::string>& environment) {
-  auto value = [&](const char* name) {
-    auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
+  auto value = [&](const char* name) { return value_or(environment, name); };
   if (std::string named = value("KILN_SITE"); !named.empty()) {
     try {
       return read_site(files, named);

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/text.h"
+
 namespace kiln {
 
 SiteDocument read_site_document(SiteKind kind, const JsonNode& node, const std::string& name) {
@@ -69,8 +71,7 @@ void DeploySite::put_first(std::vector<EnforcementScript> scripts) {
 }
 
 const Infrastructure* DeploySite::infrastructure(const std::string& name) const {
-  const auto found = infrastructures_.find(name);
-  return found == infrastructures_.end() ? nullptr : &found->second;
+  return find_value(infrastructures_, name);
 }
 
 std::vector<std::string> DeploySite::infrastructures() const {
@@ -80,8 +81,7 @@ std::vector<std::string> DeploySite::infrastructures() const {
 }
 
 const ScalingModel* DeploySite::scaling_model(const std::string& code) const {
-  const auto found = models_.find(code);
-  return found == models_.end() ? nullptr : &found->second;
+  return find_value(models_, code);
 }
 
 }  // namespace kiln

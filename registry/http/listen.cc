@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 
@@ -130,10 +131,7 @@ ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::exchange(other.path_, {})) {}
 
 ListeningSocket ListeningSocket::of_systemd(const std::map<std::string, std::string>& environment) {
-  auto value = [&](const char* name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
+  auto value = [&](const char* name) { return value_or(environment, name); };
   if (value("LISTEN_PID") != std::to_string(::getpid()) || value("LISTEN_FDS") != "1")
     throw Error(ExitCode::usage, "systemd handed over no socket, or several",
                 "--listen systemd is for a service with a .socket unit of one address");

@@ -17,10 +17,7 @@ constexpr double kRatioPenalty = 0.3;  // draws the few anchors' slopes to 0
 constexpr double kFarAnchors = 1;      // squared distance at which an anchor counts half
 constexpr const char* kOfAStep[] = {"operations", "activations", "input_bytes"};
 
-double batch_of(const SpeedRecord& record) {
-  const auto found = record.amounts.find("batch");
-  return found == record.amounts.end() ? 1 : found->second;
-}
+double batch_of(const SpeedRecord& record) { return value_or(record.amounts, "batch", 1); }
 
 double sample_logarithm(const SpeedRecord& record) { return std::log(record.seconds / batch_of(record)); }
 

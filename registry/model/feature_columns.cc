@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "factory/base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -14,15 +16,11 @@ constexpr double kMargin = 1.1;       // an amount may be so far outside what wa
 constexpr double kNothingNew = 1e-6;  // part of a column that others do not have: rounding
 
 const double* amount_of(const SpeedRecord& record, std::string_view name) {
-  const auto found = record.amounts.find(name);
-  return found == record.amounts.end() ? nullptr : &found->second;
+  return find_value(record.amounts, name);
 }
 
 // Nothing is a word as well: an image without graph compilers.
-std::string word_of(const SpeedRecord& record, std::string_view name) {
-  const auto found = record.words.find(name);
-  return found == record.words.end() ? "" : found->second;
-}
+std::string word_of(const SpeedRecord& record, std::string_view name) { return value_or(record.words, name); }
 
 std::string shown(const std::string& word) { return word.empty() ? "none" : word; }
 

@@ -19,9 +19,7 @@ bool is_like(const Measurement& one, const Measurement& like) {
 }
 
 const MeasuredGain* gain_in(const Measurement& measurement, const std::string& key) {
-  auto found =
-      std::ranges::find_if(measurement.gains, [&](const MeasuredGain& gain) { return gain.key == key; });
-  return found == measurement.gains.end() ? nullptr : &*found;
+  return find_where(measurement.gains, [&](const MeasuredGain& gain) { return gain.key == key; });
 }
 
 // Each pair has its gain once, in either of the two.
