@@ -11,7 +11,6 @@
 #include <ctime>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/error.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/unique_name.h"
 

@@ -6,8 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <exception>
-#include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "factory/base/text.h"
 

@@ -2,7 +2,6 @@
 // node it is read from. Every read_… throws Error(input) that names the place.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,7 +1,6 @@
 // Reads archspec's microarchitectures.json.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <mutex>
 #include <nlohmann/json.hpp>
 

@@ -7,7 +7,6 @@
 #include <exception>
 #include <fstream>
 #include <mutex>
-#include <optional>
 
 #include "factory/base/effects.h"
 #include "factory/base/read_whole.h"

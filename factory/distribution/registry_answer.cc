@@ -1,8 +1,5 @@
 #include "factory/distribution/registry_answer.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "factory/base/text.h"
 #include "factory/distribution/registry_answer.h"
-#include "factory/distribution/url.h"
 #include "factory/oci/registry_call.h"
 
 namespace kiln {

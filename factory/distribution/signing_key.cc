@@ -1,14 +1,11 @@
 #include "factory/distribution/signing_key.h"
 
-#include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/objects.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
-
-#include <algorithm>
 
 #include "factory/base/digest.h"
 #include "factory/base/effects.h"

@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "factory/base/enum_names.h"
 #include "factory/base/text.h"
 #include "factory/evidence/byte_reader.h"
 

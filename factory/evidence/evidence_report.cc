@@ -1,7 +1,6 @@
 // The evidence as JSON (docs/images.md) and as a table for people.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json_put.h"

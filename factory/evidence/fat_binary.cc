@@ -9,8 +9,6 @@
 // the name u64 and the name of each.
 #include "factory/evidence/fat_binary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "factory/base/text.h"

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "factory/base/text.h"
-#include "factory/cpu/microarchitecture.h"
 
 namespace kiln::evidence {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,7 +10,6 @@
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
-#include "factory/evidence/dispatch.h"
 
 namespace kiln::evidence {
 namespace {

@@ -1,7 +1,5 @@
 #include "factory/evidence/function_map.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "factory/base/digest.h"
 #include "factory/base/memory_files.h"
@@ -13,7 +12,6 @@
 #include "factory/import/imported_files.h"
 #include "factory/import/legacy_bases.h"
 #include "factory/plan/build_plan.h"
-#include "factory/source/source_file.h"
 
 namespace kiln {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <vector>
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"

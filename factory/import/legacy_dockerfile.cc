@@ -11,7 +11,6 @@
 #include "factory/import/legacy_image.h"
 #include "factory/import/legacy_names.h"
 #include "factory/import/legacy_script.h"
-#include "factory/oci/documents.h"
 
 namespace kiln {
 namespace {

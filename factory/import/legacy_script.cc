@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <vector>
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"

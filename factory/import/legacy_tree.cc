@@ -6,7 +6,6 @@
 #include <set>
 
 #include "factory/base/quote.h"
-#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/import/legacy_image.h"
 #include "factory/import/legacy_names.h"

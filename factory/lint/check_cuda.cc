@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
 #include "factory/lint/check_cells.h"

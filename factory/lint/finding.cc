@@ -6,8 +6,6 @@
 #include <map>
 
 #include "factory/base/enum_names.h"
-#include "factory/base/error.h"
-#include "factory/base/json.h"
 #include "factory/base/text.h"
 
 namespace kiln {

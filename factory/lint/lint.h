@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "factory/base/effects.h"
-#include "factory/cpu/microarchitecture.h"
 #include "factory/lint/check_cells.h"
 #include "factory/lint/finding.h"
 

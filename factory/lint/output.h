@@ -1,7 +1,6 @@
 // Findings as text, JSON and SARIF; rules as tables.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/base/version.h"
 #include "factory/lint/finding.h"
 
 namespace kiln::lint {

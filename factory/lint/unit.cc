@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "factory/base/text.h"
-
 namespace kiln::lint {
 namespace {
 

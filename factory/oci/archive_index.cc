@@ -9,12 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string>
 
 #include "factory/base/text.h"
 #include "factory/oci/layer_stream.h"
 #include "factory/oci/sparse_write.h"
-#include "factory/oci/tar_reader.h"
 
 namespace kiln {
 namespace {

@@ -8,8 +8,6 @@
 #include <set>
 
 #include "factory/base/text.h"
-#include "factory/oci/archive_index.h"
-#include "factory/oci/documents.h"
 #include "factory/oci/layer_merge.h"
 
 namespace kiln {

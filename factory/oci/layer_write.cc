@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
-#include <memory>
 #include <string>
 #include <thread>
 

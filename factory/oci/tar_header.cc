@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"

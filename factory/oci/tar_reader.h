@@ -2,7 +2,6 @@
 // archive/tar does, and nothing read into memory but headers of bounded size.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>

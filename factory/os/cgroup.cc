@@ -9,6 +9,7 @@
 #include <charconv>
 #include <fstream>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 

@@ -14,7 +14,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 
 #include "factory/base/text.h"
 #include "factory/os/ignored_calls.h"

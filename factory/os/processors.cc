@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <string>
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"

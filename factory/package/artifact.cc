@@ -10,7 +10,6 @@
 #include "factory/oci/referrer.h"
 #include "factory/record/host_needs.h"
 #include "factory/sbom/bill.h"
-#include "factory/sbom/provenance.h"
 
 namespace kiln {
 namespace {

@@ -6,12 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
-#include "factory/base/json.h"
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/recipe/component_value.h"
-#include "factory/recipe/recipe.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "factory/oci/reference.h"
 
 namespace kiln {
 namespace {

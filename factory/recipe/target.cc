@@ -7,7 +7,6 @@
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cpu/microarchitecture.h"
 
 namespace kiln {
 namespace {

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "factory/base/json_text.h"
 #include "factory/base/text.h"
 #include "factory/oci/documents.h"
-#include "factory/recipe/component_value.h"
 #include "factory/resolve/image_resolver.h"
-#include "factory/resolve/labels.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "factory/recipe/component_value.h"
 #include "factory/resolve/choose.h"

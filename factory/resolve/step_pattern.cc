@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "factory/base/text.h"
 #include "factory/oci/reference.h"

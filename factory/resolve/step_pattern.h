@@ -3,10 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "factory/base/digest.h"
 #include "factory/resolve/choose.h"

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "factory/base/json_text.h"
-#include "factory/recipe/component_value.h"
 #include "factory/resolve/parameter_values.h"
 #include "factory/resolve/resolve.h"
 #include "factory/resolve/step_pattern.h"

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "factory/base/json.h"
 #include "factory/base/text.h"
 #include "factory/sbom/databases.h"
 

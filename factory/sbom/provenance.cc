@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/sbom/package.h"
 
 namespace kiln::sbom {
 namespace {

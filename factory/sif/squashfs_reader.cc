@@ -10,7 +10,6 @@
 #include <sqfs/super.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>

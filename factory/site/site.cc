@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
+#include <string_view>
 
 #include "factory/base/keys.h"
 #include "factory/base/quantity.h"

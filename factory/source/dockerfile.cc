@@ -7,7 +7,6 @@
 #include <charconv>
 
 #include "factory/base/text.h"
-#include "factory/source/dockerfile_lines.h"
 
 namespace kiln {
 namespace {

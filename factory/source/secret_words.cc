@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
-#include <vector>
 
 #include "factory/base/text.h"
 #include "factory/source/source_file.h"

@@ -6,7 +6,6 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/render/render.h"
 #include "factory/twin/twin_reading.h"
 
 namespace kiln {

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "factory/base/text.h"
 #include "registry/index/index_reading.h"

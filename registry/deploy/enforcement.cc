@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "factory/base/text.h"
 #include "registry/select/dsl_values.h"

@@ -8,7 +8,6 @@
 
 #include "factory/base/quantity.h"
 #include "factory/base/text.h"
-#include "registry/deploy/job_values.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
 #include "factory/record/host_needs.h"

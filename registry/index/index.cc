@@ -4,19 +4,15 @@
 
 #include <algorithm>
 #include <future>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "factory/base/effects.h"
 #include "factory/base/text.h"
 #include "factory/record/image_blobs.h"
 #include "registry/index/index_mended.h"
 #include "registry/index/index_reading.h"
-#include "registry/index/kept_speed.h"
 #include "registry/index/next_snapshot.h"
 
 namespace kiln {

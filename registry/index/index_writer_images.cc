@@ -1,5 +1,4 @@
 // Images and measurements on their way in.
-#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 

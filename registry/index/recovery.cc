@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "factory/base/digest.h"
 #include "factory/base/json_put.h"

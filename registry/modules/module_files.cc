@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
-#include <vector>
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"

@@ -8,7 +8,6 @@
 #include "factory/base/text.h"
 #include "factory/base/visible_text.h"
 #include "factory/record/image_record.h"
-#include "registry/deploy/container_runtime.h"
 
 namespace kiln {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "factory/base/error.h"
 #include "factory/base/text.h"
 #include "registry/scaling/rank_list.h"

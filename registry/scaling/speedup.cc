@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"

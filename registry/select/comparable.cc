@@ -1,7 +1,7 @@
 #include "registry/select/comparable.h"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <optional>

@@ -2,7 +2,6 @@
 // measurements". Pure.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>

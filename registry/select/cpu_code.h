@@ -4,7 +4,6 @@
 
 #include <compare>
 #include <cstddef>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>

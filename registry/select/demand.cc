@@ -1,7 +1,5 @@
 #include "registry/select/demand.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "factory/base/text.h"
-#include "factory/cpu/microarchitecture.h"
 #include "factory/record/gpu_code.h"
 #include "registry/select/cpu_code.h"
 #include "registry/select/dsl_values.h"

@@ -5,7 +5,6 @@
 
 #include "factory/base/text.h"
 #include "registry/select/dsl_values.h"
-#include "registry/select/query_clauses.h"
 
 namespace kiln {
 namespace {

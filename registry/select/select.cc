@@ -6,7 +6,6 @@
 #include <span>
 
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
 #include "registry/select/gain.h"
 #include "registry/select/query_clauses.h"
 #include "registry/select/ranking.h"

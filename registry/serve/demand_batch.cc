@@ -1,7 +1,5 @@
 #include "registry/serve/demand_batch.h"
 
-#include <mutex>
-
 namespace kiln {
 namespace {
 

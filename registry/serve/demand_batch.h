@@ -1,7 +1,6 @@
 // What was asked, counted in memory and written together: an answer waits for no disk.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <mutex>

@@ -6,7 +6,6 @@
 #include "factory/base/text.h"
 #include "registry/answer/entry_json.h"
 #include "registry/index/image_patterns.h"
-#include "registry/serve/demand_batch.h"
 #include "registry/serve/endpoint.h"
 #include "registry/serve/error_response.h"
 

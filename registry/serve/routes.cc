@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "factory/base/text.h"
-#include "registry/serve/endpoint.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 
 #include "factory/base/digest.h"
 #include "factory/base/text.h"

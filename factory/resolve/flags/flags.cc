@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "factory/base/text.h"
 #include "factory/recipe/parameters.h"
