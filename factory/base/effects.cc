@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <ctime>
+#include <set>
 
 #include "factory/base/durable_file.h"
 #include "factory/base/read_whole.h"
@@ -172,5 +175,71 @@ std::optional<std::int64_t> unix_seconds_of(const std::string& date) {
   if (end == nullptr || *end != '\0') return std::nullopt;
   return static_cast<std::int64_t>(::timegm(&utc));
 }
+
+std::optional<std::string> MemoryFiles::read_bytes(const fs::path& path, std::uint64_t) const {
+  auto found = files_.find(path.string());
+  if (found == files_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool MemoryFiles::is_directory(const fs::path& path) const {
+  std::string prefix = path.string() + "/";
+  auto next = files_.lower_bound(prefix);
+  return next != files_.end() && next->first.starts_with(prefix);
+}
+
+std::vector<std::string> MemoryFiles::list(const fs::path& folder) const {
+  std::string prefix = folder.string() + "/";
+  std::set<std::string> names;
+  for (auto at = files_.lower_bound(prefix); at != files_.end() && at->first.starts_with(prefix); ++at)
+    names.insert(at->first.substr(prefix.size(), at->first.find('/', prefix.size()) - prefix.size()));
+  return {names.begin(), names.end()};
+}
+
+void MemoryFiles::refuse(const fs::path& path) {
+  throw Error(ExitCode::store, path.string() + ": files in memory are read only");
+}
+
+// The signals that ask this process to end, as flags.
+
+namespace {
+
+std::atomic<bool> g_interrupted{false};
+std::atomic<bool> g_interrupted_again{false};
+std::atomic<std::time_t> g_first_interrupt{0};
+
+// Some programs hand the terminal's SIGINT on, so that it comes twice at once.
+extern "C" void note_interrupt(int signal) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!g_interrupted)
+    g_first_interrupt = now.tv_sec;
+  else if (signal == SIGINT && now.tv_sec > g_first_interrupt + 1)
+    g_interrupted_again = true;
+  g_interrupted = true;
+}
+
+}  // namespace
+
+// Also undoes what a parent may have left: blocked signals, and an ignored SIGCHLD. An ignored SIGHUP
+// (nohup) stays ignored. A write over the limit for file sizes is EFBIG from then on, and no SIGXFSZ.
+void install_interrupt_handler() {
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  sigset_t ours;
+  ::sigemptyset(&ours);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&ours, number);
+  ::sigprocmask(SIG_UNBLOCK, &ours, nullptr);
+  for (int number : {SIGINT, SIGTERM}) ::sigaction(number, &action, nullptr);
+  struct sigaction of_parent {};
+  ::sigaction(SIGHUP, nullptr, &of_parent);
+  if (of_parent.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);
+  for (int number : {SIGPIPE, SIGXFSZ}) ::signal(number, SIG_IGN);
+  ::signal(SIGCHLD, SIG_DFL);  // ignored, the kernel would keep no child's exit status for us
+}
+
+bool interrupted() { return g_interrupted; }
+
+bool interrupted_again() { return g_interrupted_again; }
 
 }  // namespace kiln

@@ -16,6 +16,7 @@
 #include "factory/base/error.h"
 
 namespace kiln {
+
 namespace fs = std::filesystem;
 
 // Bytes of a file that is read whole, where its reader knows no lower limit. Documents have 4 MiB
@@ -182,5 +183,29 @@ bool interrupted_again();
 
 // Seconds since 1970 (UTC) of "2026-11-23T10:00:00Z"; nullopt for another form.
 std::optional<std::int64_t> unix_seconds_of(const std::string& date);
+
+// Files in memory, read-only: what is about to be written is read back first.
+
+class MemoryFiles final : public FileSystem {
+ public:
+  // By path as text. REQUIRES: outlives this.
+  explicit MemoryFiles(const std::map<std::string, std::string>& files) : files_(files) {}
+
+  bool exists(const fs::path& path) const override {
+    return files_.contains(path.string()) || is_directory(path);
+  }
+  bool is_directory(const fs::path& path) const override;
+  std::vector<std::string> list(const fs::path& folder) const override;
+  // Throw Error(store).
+  void write(const fs::path& path, std::string_view) override { refuse(path); }
+  void make_directories(const fs::path& path) override { refuse(path); }
+  void remove_all(const fs::path& path) override { refuse(path); }
+  void rename(const fs::path& from, const fs::path&) override { refuse(from); }
+
+ private:
+  std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const override;
+  [[noreturn]] static void refuse(const fs::path& path);
+  const std::map<std::string, std::string>& files_;
+};
 
 }  // namespace kiln

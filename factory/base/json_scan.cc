@@ -102,23 +102,6 @@ class TokenWalk {
   bool after_comma_ = false;
 };
 
-// RFC 6901.
-std::string pointer_to(const std::string& parent, const std::string& key) {
-  std::string pointer;
-  pointer.reserve(parent.size() + 1 + key.size());
-  pointer = parent;
-  pointer += '/';
-  for (char c : key) {
-    if (c == '~')
-      pointer += "~0";
-    else if (c == '/')
-      pointer += "~1";
-    else
-      pointer += c;
-  }
-  return pointer;
-}
-
 // The text is refused: the pass with places says why.
 struct Refused : std::exception {};
 
@@ -331,6 +314,22 @@ ScannedJson scan(std::string_view text, const std::string& file, const JsonLimit
 }
 
 }  // namespace
+
+std::string pointer_to(const std::string& parent, std::string_view key) {
+  std::string pointer;
+  pointer.reserve(parent.size() + 1 + key.size());
+  pointer = parent;
+  pointer += '/';
+  for (char c : key) {
+    if (c == '~')
+      pointer += "~0";
+    else if (c == '/')
+      pointer += "~1";
+    else
+      pointer += c;
+  }
+  return pointer;
+}
 
 ScannedJson scan_json(std::string_view text, const std::string& file, const JsonLimits& limits) {
   if (text.size() > limits.bytes)

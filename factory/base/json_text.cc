@@ -6,7 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/visible_text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -5,8 +5,6 @@
 #include <array>
 #include <cstdint>
 
-#include "factory/base/visible_text.h"
-
 namespace kiln {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -83,7 +84,7 @@ bool contains_any(std::string_view text, const Words& words) {
 std::size_t first_not_utf8(std::string_view text);
 
 // For a terminal: UTF-8 without escape sequences (ECMA-48) and controls of ASCII and Latin-1, but newlines
-// and tabs. A byte of no character becomes U+FFFD, a character without a shape its number (visible_text.h).
+// and tabs. A byte of no character becomes U+FFFD, a character without a shape its number.
 std::string without_controls(std::string_view text);
 
 // The last `count` lines of a log, without_controls(); a carriage return ends a line, too.
@@ -95,5 +96,13 @@ std::string counted(std::size_t number, std::string_view word, std::string_view 
 // Globs over names: `*` any run of characters, `?` any one. No classes, no escapes; time is O(pattern ×
 // text).
 bool glob_matches(std::string_view pattern, std::string_view text);
+
+// The character at `at`, where it has no shape and may make other text look like something else: of zero
+// width, or one that turns the direction of writing. without_controls() shows it as "[U+202E]". nullopt for
+// every other.
+std::optional<char32_t> shapeless_at(std::string_view text, std::size_t at);
+
+// without_controls() on one line: "\\n" and "\\t" in the place of newlines and tabs. For a cell of a table.
+std::string on_one_line(std::string_view text);
 
 }  // namespace kiln

@@ -10,7 +10,6 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/bench/openvino_table.h"
 #include "factory/bench/timm_table.h"
 

@@ -6,7 +6,6 @@
 
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"

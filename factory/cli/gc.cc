@@ -7,7 +7,7 @@
 #include <string>
 
 #include "factory/app/collection.h"
-#include "factory/base/quantity.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/collection.h"
 #include "factory/cli/invocation.h"

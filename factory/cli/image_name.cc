@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "factory/cli/invocation.h"
-#include "factory/oci/blob_damage.h"
 #include "factory/oci/blob_store.h"
 #include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"

@@ -16,7 +16,7 @@
 #include "factory/record/image_blobs.h"
 #include "factory/record/image_record.h"
 #include "factory/state/sif_folder.h"
-#include "registry/answer/entry_json.h"
+#include "registry/answer/answer.h"
 #include "registry/index/image_patterns.h"
 #include "registry/select/demand.h"
 #include "registry/select/mappings.h"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include "factory/base/memory_files.h"
+#include "factory/base/effects.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"

@@ -17,7 +17,7 @@
 #include "factory/cli/usage.h"
 #include "factory/record/host_description.h"
 #include "factory/run/kept_tables.h"
-#include "registry/model/anchored_prediction.h"
+#include "registry/model/anchors.h"
 #include "registry/model/kept_model.h"
 
 namespace kiln {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "factory/app/night_watch.h"
-#include "factory/base/quantity.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/invocation.h"

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "factory/base/visible_text.h"
+#include "factory/base/text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/named_output.h"

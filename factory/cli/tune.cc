@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "factory/base/quantity.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/named_output.h"

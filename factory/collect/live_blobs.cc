@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "factory/collect/roots.h"
-#include "factory/oci/blob_damage.h"
+#include "factory/oci/blob_store.h"
 #include "factory/oci/layout.h"
 #include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"

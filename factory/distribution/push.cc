@@ -6,7 +6,7 @@
 
 #include "factory/distribution/image_index.h"
 #include "factory/distribution/signature.h"
-#include "factory/oci/blob_damage.h"
+#include "factory/oci/blob_store.h"
 
 namespace kiln {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "factory/distribution/registry_client.h"
-#include "factory/distribution/signing_key.h"
+#include "factory/distribution/signature.h"
 #include "factory/oci/referrer.h"
 
 namespace kiln {

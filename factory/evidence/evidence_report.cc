@@ -5,7 +5,6 @@
 
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/evidence/evidence.h"
 
 namespace kiln::evidence {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/digest.h"
-#include "factory/base/memory_files.h"
 #include "factory/base/text.h"
 #include "factory/import/import_parts.h"
 #include "factory/import/imported_files.h"

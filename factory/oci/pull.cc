@@ -8,7 +8,6 @@
 #include "factory/base/text.h"
 #include "factory/oci/documents.h"
 #include "factory/oci/reference.h"
-#include "factory/oci/skopeo.h"
 
 namespace kiln {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "factory/base/text.h"
-#include "factory/package/artifact.h"
 #include "factory/package/kept_findings.h"
+#include "factory/package/package.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json.h"
-#include "factory/oci/blob_damage.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {

@@ -14,7 +14,6 @@
 #include <string_view>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/locked_temporary.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/pages.h"
 

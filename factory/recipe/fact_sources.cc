@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/recipe/recipe_parts.h"
 

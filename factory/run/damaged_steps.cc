@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "factory/base/durable_file.h"
-#include "factory/oci/blob_damage.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {

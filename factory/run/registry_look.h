@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "factory/distribution/registry_client.h"
-#include "factory/distribution/signing_key.h"
+#include "factory/distribution/signature.h"
 #include "factory/record/image_record.h"
 #include "factory/state/pushed.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "factory/base/text.h"
-#include "factory/package/artifact.h"
+#include "factory/package/package.h"
 #include "factory/record/gpu_code.h"
 
 namespace kiln {

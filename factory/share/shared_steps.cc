@@ -7,7 +7,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/unique_name.h"
-#include "factory/oci/blob_damage.h"
+#include "factory/oci/blob_store.h"
 #include "factory/oci/layer_write.h"
 #include "factory/oci/registry_call.h"
 #include "factory/os/file_lock.h"

@@ -14,7 +14,6 @@
 #include "factory/base/durable_file.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
-#include "factory/oci/blob_damage.h"
 
 namespace kiln {
 namespace {

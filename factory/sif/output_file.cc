@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "factory/base/durable_file.h"
 #include "factory/base/error.h"
-#include "factory/base/locked_temporary.h"
 
 namespace kiln::sif {
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "factory/base/keys.h"
-#include "factory/base/quantity.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 

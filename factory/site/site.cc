@@ -6,8 +6,6 @@
 #include <limits>
 #include <string_view>
 
-#include "factory/base/keys.h"
-#include "factory/base/quantity.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 

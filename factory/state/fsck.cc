@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "factory/oci/blob_damage.h"
+#include "factory/oci/blob_store.h"
 #include "factory/oci/layout.h"
 #include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"

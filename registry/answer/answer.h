@@ -82,4 +82,12 @@ Error no_match(const Answer& answer, const Question& question, const std::string
 std::optional<Demand> demand_of(const Question& question, const Selection& selection,
                                 const Microarchitectures& cpus, std::string day);
 
+// Rows of the index as programs read them: the command line, the library and the server print these.
+
+// `kiln index list --format json`.
+Json entry_json(const IndexEntry& entry);
+Json entries_json(const std::vector<IndexEntry>& entries);
+// `kiln index snapshots --format json`, newest first.
+Json snapshots_json(const std::vector<Snapshot>& snapshots);
+
 }  // namespace kiln

@@ -7,7 +7,7 @@
 #include "factory/record/host_needs.h"
 #include "registry/deploy/deployment.h"
 #include "registry/select/dsl.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 

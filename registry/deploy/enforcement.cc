@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 

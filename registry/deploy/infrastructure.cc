@@ -7,7 +7,7 @@
 
 #include "factory/base/text.h"
 #include "factory/record/gpu_code.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 namespace {

@@ -6,9 +6,8 @@
 #include <array>
 #include <filesystem>
 
-#include "factory/base/quantity.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 
 namespace kiln {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "factory/base/quantity.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "registry/deploy/job_values.h"
 

@@ -8,7 +8,7 @@
 
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 

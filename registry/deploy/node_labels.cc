@@ -9,7 +9,7 @@
 
 #include "factory/base/text.h"
 #include "registry/deploy/detected_machines.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 namespace {

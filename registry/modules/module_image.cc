@@ -6,7 +6,6 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/record/image_record.h"
 
 namespace kiln {

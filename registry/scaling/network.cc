@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "factory/base/error.h"
-#include "factory/base/keys.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 
 namespace kiln {

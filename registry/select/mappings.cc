@@ -7,7 +7,6 @@
 
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 #include "registry/select/query_clauses.h"
 

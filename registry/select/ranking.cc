@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 namespace {

@@ -4,10 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
-#include "registry/answer/entry_json.h"
+#include "registry/answer/answer.h"
 #include "registry/index/image_patterns.h"
 #include "registry/serve/endpoint.h"
-#include "registry/serve/error_response.h"
 
 namespace kiln {
 

@@ -14,7 +14,6 @@
 #include "registry/serve/demand_batch.h"
 #include "registry/serve/endpoint.h"
 #include "registry/serve/metrics.h"
-#include "registry/serve/routes.h"
 #include "registry/serve/tokens.h"
 
 namespace kiln {

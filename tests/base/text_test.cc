@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "factory/base/visible_text.h"
-
 namespace kiln {
 namespace {
 

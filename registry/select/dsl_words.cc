@@ -1,4 +1,4 @@
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 #include <fmt/format.h>
 
