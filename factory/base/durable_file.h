@@ -74,8 +74,6 @@ class LineFile {
   std::uint64_t size_ = 0;
 };
 
-// The umask, for the files and folders that this process makes.
-
 // Files in an image or a container have the modes 0755 and 0644, whatever the user's umask is.
 inline constexpr unsigned kImageMask = 022;
 

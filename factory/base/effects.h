@@ -179,13 +179,10 @@ bool interrupted();
 // A second SIGINT, a second or more after the first signal: a person does not want to wait any longer.
 bool interrupted_again();
 
-// Dates that rfc3339() wrote, back as seconds.
-
 // Seconds since 1970 (UTC) of "2026-11-23T10:00:00Z"; nullopt for another form.
 std::optional<std::int64_t> unix_seconds_of(const std::string& date);
 
 // Files in memory, read-only: what is about to be written is read back first.
-
 class MemoryFiles final : public FileSystem {
  public:
   // By path as text. REQUIRES: outlives this.

@@ -37,7 +37,6 @@ class FolderCache final : public FactsCache {
 };
 
 // The bytes of one file, in memory while small, else in an unnamed temporary file that is mapped.
-
 class Spool {
  public:
   explicit Spool(std::size_t in_memory = 64u << 20) : in_memory_(in_memory) {}

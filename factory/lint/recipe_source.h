@@ -41,7 +41,6 @@ void check_recipe_test(const RecipeSource& recipe, Report& report);        // KL
 void check_epoch(const RecipeSource& recipe, Report& report);              // KL096
 
 // What recipes say of their versions, how each is known and from where: for `kiln lint --facts` and docs/.
-
 struct RecipeFacts {
   std::string component;  // "base/cuda"
   std::vector<Fact> facts;

@@ -13,8 +13,6 @@
 
 namespace kiln::lint {
 
-// What a simple command calls.
-
 // The program behind `sudo`, `env`, `exec`, `command`, `time`, `nice` and `python -m pip`.
 struct Call {
   std::string program;  // the last part of its path: "pip"; "" when there is none (an assignment)
@@ -63,7 +61,6 @@ struct ScriptUnit {
 };
 
 // A command that calls pip, also through `uv` and `python -m`.
-
 struct PipCall {
   Call call;
   PipWords words;
@@ -77,7 +74,6 @@ std::optional<PipCall> pip_call(const ShellCommand& command);
 bool wrapped_with(const ScriptUnit& unit, std::string_view option);
 
 // A command that calls apt-get, apt or aptitude.
-
 struct AptCall {
   const ShellCommand* command;
   Call call;

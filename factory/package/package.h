@@ -25,11 +25,9 @@
 
 namespace kiln {
 
-// Artifact: what an image of the plan becomes. It is composed once and goes from pass to pass.
-
-// declared_record: what an image says of itself before anybody has looked into it. Packaging begins with it,
-// and so does the question what a cell that is not built would answer.
-
+// What an image says of itself before anybody has looked into it. Packaging begins with it, and so does the
+// question what a cell that is not built would answer.
+//
 // The names, the choice, the facts, the labels and what the image needs of a host. `architecture`: OCI's, as
 // the image's configuration has it ("amd64"). `glibc`: the one that was found in the image; "" while nobody
 // has looked, and then that of its components' facts counts. Nothing is said of layers, manifest, evidence
@@ -37,6 +35,7 @@ namespace kiln {
 ImageRecord declared_record(const ImageSpec& spec, const std::string& architecture,
                             const std::string& glibc = "");
 
+// What an image of the plan becomes. It is composed once and goes from pass to pass.
 struct Artifact {
   LayoutImage image;    // what write_layout takes; `referrers` are those of the documents attached so far
   Descriptor manifest;  // of the image; what is attached does not change it

@@ -14,7 +14,6 @@ namespace kiln {
 
 // The target of a request (RFC 9112, section 3.2): the origin form, "/v1/images?limit=3", or the absolute one
 // with a host before it. It is not trusted, and never the name of a file.
-
 struct HttpTarget {
   std::vector<std::string> segments{};                       // of the path, decoded; "/" has none
   std::vector<std::pair<std::string, std::string>> query{};  // decoded, in order; a name stands once

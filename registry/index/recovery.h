@@ -19,7 +19,6 @@ namespace kiln {
 // Formats 1 and 2 had all tags of each snapshot; the row of a snapshot had the checksum of its sidecar, that
 // of an image or a measurement the one of its record. Format 1 had tags without `failing`, `retired` and
 // `matrices`. Format 3 had no profiles, and tags without what they say of their image.
-
 class OldRows {
  public:
   // What does not prove itself is left out, or (strict) throws DamagedDatabase.

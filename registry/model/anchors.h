@@ -85,8 +85,7 @@ class AnchoredModel {
 };
 
 // A workload where other workloads were measured with the same image on the same host: predicted from its
-// time elsewhere, with all of those as anchors (anchors.h). Pure.
-
+// time elsewhere, with all of those as anchors. Pure.
 struct AnchoredPrediction {
   double seconds = 0;                   // of a step
   double low = 0, high = 0;             // covers nine in ten, if errors are as large as those of the anchors

@@ -11,8 +11,6 @@
 
 namespace kiln {
 
-// Which of many measured speeds are the same: docs/selection.md, "Comparable measurements". Pure.
-
 struct Quartiles {
   double low = 0;
   double high = 0;

@@ -166,7 +166,6 @@ HttpResponse nothing_here(ErrorStyle style);  // 404
 HttpResponse plain_error(int status, const std::string& message, const std::string& hint, ErrorStyle style);
 
 // Finds the endpoint of a request.
-
 struct Route {
   std::string_view method;
   std::string_view path;          // "/v1/images/{repository}/{tag}"
