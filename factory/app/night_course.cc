@@ -8,9 +8,9 @@
 
 #include "factory/app/night_metrics.h"
 #include "factory/app/night_settling.h"
+#include "factory/base/effects.h"
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/night/budget.h"
 #include "factory/night/causes.h"
 #include "factory/night/night_files.h"

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -61,5 +62,10 @@ class Hasher {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// RFC 4648, section 4.
+
+std::string base64_of(std::string_view bytes);
+std::optional<std::string> from_base64(std::string_view text);  // nullopt: it is none
 
 }  // namespace kiln

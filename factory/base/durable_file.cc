@@ -18,8 +18,8 @@
 #include <system_error>
 #include <thread>
 
+#include "factory/base/effects.h"
 #include "factory/base/error.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 

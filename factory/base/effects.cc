@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,6 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/read_whole.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {
@@ -241,5 +241,22 @@ void install_interrupt_handler() {
 bool interrupted() { return g_interrupted; }
 
 bool interrupted_again() { return g_interrupted_again; }
+
+// The process id alone is not unique: in a container that is started again, kiln has the same one again.
+std::string unique_name() {
+  std::uint32_t random = 0;
+  ssize_t got;
+  do got = ::getrandom(&random, sizeof random, 0);
+  while (got < 0 && errno == EINTR);
+  if (got != sizeof random)
+    throw Error(ExitCode::store, fmt::format("the kernel gives no random bytes: {}", std::strerror(errno)));
+  return fmt::format("{}-{:08x}", ::getpid(), random);
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  return name.data();
+}
 
 }  // namespace kiln

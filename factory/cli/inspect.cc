@@ -12,8 +12,8 @@
 #include "factory/cli/print.h"
 #include "factory/cli/temporary_folder.h"
 #include "factory/engine/architecture.h"
+#include "factory/oci/layout.h"
 #include "factory/oci/pull.h"
-#include "factory/oci/referrer.h"
 #include "factory/os/processors.h"
 #include "factory/package/package.h"
 

@@ -7,7 +7,6 @@
 #include "factory/base/json.h"
 #include "factory/cli/invocation.h"
 #include "registry/answer/answer.h"
-#include "registry/answer/question_host.h"
 
 namespace kiln {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"

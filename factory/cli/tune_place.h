@@ -7,7 +7,7 @@
 
 #include "factory/cli/invocation.h"
 #include "factory/run/trial_files.h"
-#include "registry/answer/question_host.h"
+#include "registry/answer/answer.h"
 
 namespace kiln {
 

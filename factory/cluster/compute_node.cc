@@ -9,7 +9,6 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "factory/base/digest.h"
 #include "factory/base/durable_file.h"
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/state/lock.h"
 
 namespace kiln {

@@ -10,11 +10,11 @@
 #include <optional>
 #include <thread>
 
+#include "factory/base/digest.h"
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "factory/distribution/registry_client.h"
 #include "factory/distribution/signature.h"
-#include "factory/oci/referrer.h"
+#include "factory/oci/layout.h"
 
 namespace kiln {
 

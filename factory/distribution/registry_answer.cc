@@ -6,7 +6,6 @@
 #include "factory/base/error.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {
@@ -268,18 +267,7 @@ std::string token_in(const HttpAnswer& answer) {
   return token;
 }
 
-std::string in_query(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain)
-      out += c;
-    else
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
+std::string in_query(std::string_view text) { return percent_encoded(text, "-._~"); }
 
 std::optional<Digest> digest_in(const std::string& text) {
   constexpr std::string_view kName = "sha256:";

@@ -16,7 +16,6 @@
 #include "factory/base/error.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

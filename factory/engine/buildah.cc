@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"
 #include "factory/engine/container_script.h"
 #include "factory/engine/import_layout.h"

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/effects.h"
 #include "factory/base/in_parallel.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"
 #include "factory/engine/container_script.h"
 #include "factory/engine/docker_daemon.h"

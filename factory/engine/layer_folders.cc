@@ -14,7 +14,6 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/effects.h"
-#include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"
 #include "factory/engine/engine_session.h"
 #include "factory/oci/blob_store.h"

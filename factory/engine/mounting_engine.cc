@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/engine/container_files.h"
 #include "factory/engine/mount_table.h"
 

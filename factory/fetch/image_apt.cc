@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "factory/base/digest.h"
 #include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 #include "factory/fetch/apt_text.h"
 
 namespace kiln {

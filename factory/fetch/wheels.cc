@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
+#include "factory/base/digest.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 #include "factory/oci/registry_call.h"
 #include "factory/source/pip_words.h"
 

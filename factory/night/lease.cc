@@ -15,7 +15,6 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/json.h"
-#include "factory/base/unique_name.h"
 #include "factory/night/night_files.h"
 
 namespace kiln {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "factory/oci/documents.h"
-#include "factory/oci/referrer.h"
 #include "factory/package/kept_findings.h"
 #include "factory/record/host_needs.h"
 #include "factory/sbom/bill.h"

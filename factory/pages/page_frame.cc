@@ -10,7 +10,6 @@
 #include "factory/base/json_text.h"
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

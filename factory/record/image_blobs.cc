@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "factory/oci/referrer.h"
-
 namespace kiln {
 namespace {
 

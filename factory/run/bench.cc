@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "factory/base/effects.h"
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/bench/conditions.h"
 #include "factory/bench/statistics.h"
 #include "factory/bench/tuning_start.h"

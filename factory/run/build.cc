@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/engine/architecture.h"
 #include "factory/oci/blob_store.h"
 #include "factory/plan/plan_json.h"

@@ -7,7 +7,7 @@
 #include "factory/base/digest.h"
 #include "factory/base/effects.h"
 #include "factory/base/error.h"
-#include "factory/oci/referrer.h"
+#include "factory/oci/layout.h"
 #include "factory/state/entry_stamp.h"
 #include "factory/state/record_store.h"
 #include "factory/state/sif_folder.h"

@@ -10,7 +10,7 @@
 
 #include "factory/base/in_parallel.h"
 #include "factory/distribution/image_index.h"
-#include "factory/oci/referrer.h"
+#include "factory/oci/layout.h"
 #include "registry/index/image_patterns.h"
 
 namespace kiln {

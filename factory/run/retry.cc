@@ -7,7 +7,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/os/processors.h"
 #include "factory/run/failure.h"
 

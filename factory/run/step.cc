@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/engine/architecture.h"
 #include "factory/engine/engine.h"
 #include "factory/engine/own_ids.h"

@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "factory/base/effects.h"
-#include "factory/base/unique_name.h"
 #include "factory/oci/blob_store.h"
 #include "factory/oci/layer_write.h"
 #include "factory/oci/registry_call.h"

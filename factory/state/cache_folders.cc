@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "factory/base/unique_name.h"
-
 namespace kiln {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/oci/registry_call.h"
 #include "factory/os/processors.h"
 

@@ -6,7 +6,7 @@
 
 #include "factory/base/enum_names.h"
 #include "factory/base/json.h"
-#include "registry/answer/reference.h"
+#include "registry/answer/answer.h"
 
 namespace kiln {
 

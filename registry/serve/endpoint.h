@@ -165,7 +165,6 @@ HttpResponse nothing_here(ErrorStyle style);  // 404
 // Another response of this style, for what no Error says.
 HttpResponse plain_error(int status, const std::string& message, const std::string& hint, ErrorStyle style);
 
-// Finds the endpoint of a request.
 struct Route {
   std::string_view method;
   std::string_view path;          // "/v1/images/{repository}/{tag}"
@@ -186,6 +185,7 @@ struct RouteMatch {
   std::string allow{};               // "GET, HEAD": where the path is there, and the method is not
   ErrorStyle style = ErrorStyle::own;
 };
+// The endpoint of a request.
 RouteMatch find_route(const ReceivedRequest& request);
 
 // Throws Error(usage) for a member of the query that the route does not have; the peer's take all.

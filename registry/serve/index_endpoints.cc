@@ -7,6 +7,7 @@
 #include "registry/answer/answer.h"
 #include "registry/index/image_patterns.h"
 #include "registry/serve/endpoint.h"
+#include "registry/serve/metrics.h"
 
 namespace kiln {
 

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/unique_name.h"
 #include "factory/os/process.h"
 #include "support/fake_effects.h"
 

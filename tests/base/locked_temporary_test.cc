@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

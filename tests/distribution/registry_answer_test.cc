@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "factory/base/digest.h"
 #include "factory/base/error.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

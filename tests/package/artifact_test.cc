@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/oci/layout.h"
-#include "factory/oci/referrer.h"
 #include "factory/package/package.h"
 #include "package/packed_image.h"
 #include "support/layout.h"
