@@ -170,18 +170,12 @@ class Judge {
   }
 
   void add_damage() {
-    std::vector<NodeId> folders{kRootNode};
-    while (!folders.empty()) {
-      NodeId folder = folders.back();
-      folders.pop_back();
-      for (NodeId node : files_.tree.children(folder)) {
-        const Inode& inode = files_.tree.inode(files_.tree.inode_at(node));
-        if (inode.kind == EntryKind::folder) folders.push_back(node);
-        if (inode.kind == EntryKind::file && inode.payload < files_.contents.size() &&
-            !files_.contents[inode.payload].damage.empty())
-          evidence_.problems.emplace_back(files_.tree.path(node), files_.contents[inode.payload].damage);
-      }
-    }
+    files_.tree.each_node([&](NodeId node) {
+      const Inode& inode = files_.tree.inode(files_.tree.inode_at(node));
+      if (inode.kind == EntryKind::file && inode.payload < files_.contents.size() &&
+          !files_.contents[inode.payload].damage.empty())
+        evidence_.problems.emplace_back(files_.tree.path(node), files_.contents[inode.payload].damage);
+    });
     std::ranges::sort(evidence_.problems);
   }
 

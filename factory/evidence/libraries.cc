@@ -239,19 +239,12 @@ std::vector<std::string> configured_folders(ImageFiles& files) { return Configur
 std::vector<ElfEntry> elf_entries(const ImageFiles& files) {
   std::vector<ElfEntry> entries;
   std::set<InodeId> seen;
-  std::vector<NodeId> folders{kRootNode};
-  while (!folders.empty()) {
-    NodeId folder = folders.back();
-    folders.pop_back();
-    for (NodeId node : files.tree.children(folder)) {
-      InodeId id = files.tree.inode_at(node);
-      const Inode& inode = files.tree.inode(id);
-      if (inode.kind == EntryKind::folder) folders.push_back(node);
-      const Content* content = content_of(files, node);
-      if (content == nullptr || !content->facts || !seen.insert(id).second) continue;
-      entries.push_back({files.tree.path(node), inode.layer, &*content->facts});
-    }
-  }
+  files.tree.each_node([&](NodeId node) {
+    const InodeId id = files.tree.inode_at(node);
+    const Content* content = content_of(files, node);
+    if (content == nullptr || !content->facts || !seen.insert(id).second) return;
+    entries.push_back({files.tree.path(node), files.tree.inode(id).layer, &*content->facts});
+  });
   std::ranges::sort(entries, {}, [](const auto& one) { return one.path; });
   return entries;
 }
