@@ -180,14 +180,8 @@ std::string without_controls(std::string_view text) {
 
 std::string on_one_line(std::string_view text) {
   std::string line;
-  for (char c : without_controls(text)) {
-    if (c == '\n')
-      line += "\\n";
-    else if (c == '\t')
-      line += "\\t";
-    else
-      line += c;
-  }
+  for (char c : without_controls(text))
+    line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string_view(&c, 1);
   return line;
 }
 

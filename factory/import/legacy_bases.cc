@@ -147,10 +147,7 @@ constexpr KnownBase kBases[] = {
 // "nvidia/cuda" of "docker.io/nvidia/cuda:12.4.1-base".
 std::string_view repository_of(std::string_view reference) {
   reference = reference.substr(0, reference.find('@'));
-  const std::size_t slash = reference.rfind('/');
-  const std::size_t colon = reference.rfind(':');
-  if (colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash))
-    reference = reference.substr(0, colon);
+  reference = reference.substr(0, reference.find(':', reference.rfind('/') + 1));
   for (std::string_view front : {"docker.io/", "index.docker.io/", "library/"})
     if (reference.starts_with(front)) reference.remove_prefix(front.size());
   return reference;

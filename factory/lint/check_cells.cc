@@ -35,7 +35,7 @@ bool is_python_version(const std::string& text) {
 std::string python_of(const Cell& cell, std::string& owner) {
   for (Kind kind : {Kind::toolchain, Kind::base}) {
     for (const CellPart& part : cell.parts) {
-      std::string python = part.fact("python");
+      std::string python = part.version->fact("python");
       if (part.component->kind != kind || !is_python_version(python)) continue;
       owner = part.title();
       return python;
@@ -49,7 +49,7 @@ void check_python_of(const Cell& cell, CellReport& report) {
   const std::string python = python_of(cell, owner);
   if (python.empty()) return;
   for (const CellPart& part : cell.parts) {
-    const std::string wanted = part.fact("python");
+    const std::string wanted = part.version->fact("python");
     if (wanted.empty() || part.component->kind == Kind::base || part.component->kind == Kind::toolchain)
       continue;
     if (fact_admits(wanted, python)) continue;
@@ -94,8 +94,6 @@ void CellReport::write_to(Report& report) const {
     if (entry.severity) finding.severity = *entry.severity;
   }
 }
-
-std::string CellPart::fact(const std::string& name) const { return value_or(version->facts, name); }
 
 std::string CellPart::title() const { return fmt::format("{} {}", component->name, version->version.text()); }
 
@@ -254,13 +252,8 @@ std::set<std::string> installed_words(const Cell& cell) {
         words.insert(package.extras.empty() ? package.name
                                             : fmt::format("{}[{}]", package.name, package.extras));
     }
-    for (const auto& [name, value] : part.version->facts) {  // packages that a script takes from a fact
-      for (std::size_t start = 0; start < value.size();) {
-        std::size_t end = std::min(value.find(' ', start), value.size());
-        words.insert(value.substr(start, std::min(value.find('=', start), end) - start));
-        start = end + 1;
-      }
-    }
+    for (const auto& [name, value] : part.version->facts)  // packages that a script takes from a fact
+      for (std::string_view word : split(value, ' ')) words.emplace(word.substr(0, word.find('=')));
   }
   return words;
 }

@@ -48,8 +48,7 @@ struct CellPart {
   const ComponentVersion* version;
   const Method* method;
 
-  std::string fact(const std::string& name) const;  // "" without
-  std::string title() const;                        // "pytorch 2.6.0"
+  std::string title() const;  // "pytorch 2.6.0"
 };
 
 // A component's version that a step of a stage lays.

@@ -113,12 +113,7 @@ std::string wheel_name(std::string_view text) {
 }
 
 std::string wheel_python(std::string_view wheel) {
-  std::vector<std::string_view> parts;
-  for (std::size_t start = 0; start <= wheel.size();) {
-    std::size_t end = std::min(wheel.find('-', start), wheel.size());
-    parts.push_back(wheel.substr(start, end - start));
-    start = end + 1;
-  }
+  const std::vector<std::string_view> parts = split(wheel, '-');
   if (parts.size() < 5) return "";
   std::string_view tag = parts[parts.size() - 3];
   std::string_view abi = parts[parts.size() - 2];

@@ -190,12 +190,7 @@ std::string shown(const CommandWord& word) {
 
 std::string job_quoted(std::string_view text) {
   std::string quoted;
-  for (const char c : quote_shell_text(text)) {
-    if (c == '\n')
-      quoted += "'$'\\n''";
-    else
-      quoted += c;
-  }
+  for (const char c : quote_shell_text(text)) quoted += c == '\n' ? "'$'\\n''" : std::string_view(&c, 1);
   return quoted;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
@@ -209,18 +210,9 @@ void add_word(std::vector<std::string>& words, std::string_view word) {
 
 // As MODAK's converter has them; qsub(1): a is "aborted by the batch system", f is "non-zero exit code".
 std::vector<std::string> words_of_letter(char letter) {
-  switch (letter) {
-    case 'a':
-      return {"FAIL", "INVALID_DEPEND", "TIME_LIMIT"};
-    case 'b':
-      return {"BEGIN"};
-    case 'e':
-      return {"END"};
-    case 'f':
-      return {"FAIL"};
-    default:
-      return {"NONE"};
-  }
+  static const std::map<char, std::vector<std::string>> kWords = {
+      {'a', {"FAIL", "INVALID_DEPEND", "TIME_LIMIT"}}, {'b', {"BEGIN"}}, {'e', {"END"}}, {'f', {"FAIL"}}};
+  return value_or(kWords, letter, {"NONE"});
 }
 
 char letter_of_word(const std::string& word, bool knows_failure) {

@@ -115,8 +115,8 @@ namespace {
 
 // Whether it changes nothing: it is there already, or it removes what is not there.
 bool is_known(const std::vector<SiteDocument>& known, const SiteDocument& document) {
-  const auto same = std::ranges::find_if(
-      known, [&](const SiteDocument& one) { return one.kind == document.kind && one.name == document.name; });
+  const auto same =
+      std::ranges::find_if(known, [&](const SiteDocument& one) { return same_name(one, document); });
   return (same == known.end() ? "" : same->document) == document.document;
 }
 
