@@ -102,10 +102,10 @@ void fail_with_errno(int error, const std::string& doing, const fs::path& path) 
 }
 
 void sync_folder(const fs::path& folder) {
-  int descriptor = retried([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  const FileHandle descriptor(
+      retried([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (descriptor < 0) fail_with_errno(errno, "open", folder);
   int failed = retried([&] { return ::fsync(descriptor); }) < 0 ? errno : 0;
-  ::close(descriptor);
   // Some network file systems know no fsync of folders; there is nothing better to do on them.
   if (failed != 0 && failed != EINVAL) fail_with_errno(failed, "flush", folder);
 }
@@ -123,8 +123,8 @@ DurableFile::DurableFile(fs::path folder) : folder_(std::move(folder)) {
   std::string owner = fmt::format("{}-{}-{}", host_name(), ::getpid(), stat ? stat->start : "0");
   for (int number = 0; number < kMostTemporaries; ++number) {
     fs::path name = folder_ / fmt::format("{}-{}.part", owner, number);
-    descriptor_ = retried(
-        [&] { return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644); });
+    descriptor_ = FileHandle(retried(
+        [&] { return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644); }));
     if (descriptor_ >= 0) {
       name_ = name;
       struct stat status {};  // there is no other way to ask for the umask without changing it
@@ -139,7 +139,6 @@ DurableFile::DurableFile(fs::path folder) : folder_(std::move(folder)) {
 }
 
 DurableFile::~DurableFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
   if (!name_.empty()) ::unlink(name_.c_str());
 }
 
@@ -158,9 +157,8 @@ void DurableFile::publish(const fs::path& path) {
   if (::fchmod(descriptor_, mode_) != 0) fail_with_errno(errno, "set the mode of", name_);
   // A failed fsync may have dropped the pages: the file is given up, never synced again.
   if (retried([&] { return ::fsync(descriptor_); }) != 0) fail_with_errno(errno, "flush", name_);
-  int closed = ::close(descriptor_);
-  descriptor_ = -1;
-  if (closed != 0 && errno != EINTR) fail_with_errno(errno, "close", name_);
+  const int failure = descriptor_.close();
+  if (failure != 0 && failure != EINTR) fail_with_errno(failure, "close", name_);
   if (::rename(name_.c_str(), path.c_str()) != 0) fail_with_errno(errno, "publish", path);
   name_.clear();
   sync_folder(path.parent_path());
@@ -201,20 +199,12 @@ LineFile::LineFile(const std::filesystem::path& file, std::chrono::milliseconds 
     std::this_thread::sleep_for(kPause);
 }
 
-LineFile::~LineFile() { close(); }
-
 void LineFile::open(const std::filesystem::path& file) {
   // O_NONBLOCK: a pipe without a reader would wait for ever
-  descriptor_ = ::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  descriptor_ = FileHandle(
+      ::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
   if (descriptor_ >= 0 && (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 || !is_named(descriptor_, file)))
-    close();
-}
-
-void LineFile::close() {
-  const int why = errno;
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
-  errno = why;
+    descriptor_.close();
 }
 
 bool LineFile::append(const std::string& lines) {
@@ -271,11 +261,10 @@ void remove_if_dead(const fs::path& path, mode_t kind) {
   if (::lstat(path.c_str(), &status) != 0 || (status.st_mode & S_IFMT) != kind ||
       status.st_uid != ::geteuid())
     return;
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const FileHandle descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (descriptor < 0) return;
   std::error_code ignored;  // another try next time
   if (grip(descriptor, path) == Grip::held) fs::remove_all(path, ignored);
-  ::close(descriptor);
 }
 
 void sweep(const fs::path& folder, const std::string& prefix, mode_t kind) {

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <string>
 
+#include "factory/base/file_handle.h"
+
 namespace kiln {
 
 // A temporary `<host>-<pid>-<start time>-<n>.part`, mode 0600, and 0644 less the umask once it is published.
@@ -30,7 +32,7 @@ class DurableFile {
  private:
   std::filesystem::path folder_;
   std::filesystem::path name_;
-  int descriptor_ = -1;
+  FileHandle descriptor_;
   unsigned mode_ = 0;  // when it is published
 };
 
@@ -54,9 +56,6 @@ class LineFile {
  public:
   // Waits for the lock no longer than `patience`. A pipe, a link and a folder are never opened.
   LineFile(const std::filesystem::path& file, std::chrono::milliseconds patience);
-  ~LineFile();
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
 
   bool is_open() const { return descriptor_ >= 0; }  // false: errno says why
 
@@ -68,9 +67,8 @@ class LineFile {
 
  private:
   void open(const std::filesystem::path& file);
-  void close();
 
-  int descriptor_ = -1;
+  FileHandle descriptor_;
   std::uint64_t size_ = 0;
 };
 

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/file_handle.h"
 #include "factory/base/read_whole.h"
 
 namespace kiln {
@@ -24,26 +25,6 @@ namespace {
   throw Error(ExitCode::store, fmt::format("cannot {} {}: {}", verb, path.string(), std::strerror(number)),
               hint_for(number));
 }
-
-// Owns a descriptor for the length of a scope.
-class OpenFile {
- public:
-  explicit OpenFile(int fd) : fd_(fd) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  int close_now() {
-    int status = ::close(fd_);
-    fd_ = -1;
-    return status;
-  }
-
- private:
-  int fd_;
-};
 
 void write_all(int fd, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
@@ -59,13 +40,13 @@ constexpr std::size_t kRepeatedName = 200;
 
 // A new file beside `path`, in `temporary` its name; -1: errno says why not. A name that a killed process
 // left is passed over.
-int create_beside(const fs::path& path, fs::path& temporary) {
+FileHandle create_beside(const fs::path& path, fs::path& temporary) {
   constexpr int kTries = 100;
   const std::string name = path.filename().string().substr(0, kRepeatedName);
-  int file = -1;
+  FileHandle file;
   for (int number = 0; number < kTries && file < 0; ++number) {
     temporary = path.parent_path() / fmt::format(".{}.{}.tmp", name, unique_name());
-    file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    file = FileHandle(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (file < 0 && errno != EEXIST) break;
   }
   return file;
@@ -74,16 +55,16 @@ int create_beside(const fs::path& path, fs::path& temporary) {
 // Folders are made only where they are missing, which is seldom.
 void replace_file(const fs::path& path, std::string_view bytes, bool sync) {
   fs::path temporary;
-  int file = create_beside(path, temporary);
+  FileHandle file = create_beside(path, temporary);
   if (file < 0 && errno == ENOENT && path.has_parent_path()) {
     RealFileSystem().make_directories(path.parent_path());
     file = create_beside(path, temporary);
   }
-  OpenFile fd(file);
-  if (fd.get() < 0) fail("create", temporary, errno);
+  if (file < 0) fail("create", temporary, errno);
   try {
-    write_all(fd.get(), bytes, path);
-    if ((sync && ::fsync(fd.get()) != 0) || fd.close_now() != 0) fail("write", path, errno);
+    write_all(file, bytes, path);
+    if (sync && ::fsync(file) != 0) fail("write", path, errno);
+    if (const int failure = file.close(); failure != 0) fail("write", path, failure);
     RealFileSystem().rename(temporary, path);
   } catch (const Error&) {
     ::unlink(temporary.c_str());

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "factory/base/effects.h"
+#include "factory/base/file_handle.h"
 
 namespace kiln {
 namespace {
@@ -25,11 +26,6 @@ class Source {
  public:
   Source(const fs::path& path, int fd) : path_(path), fd_(fd), error_(fd < 0 ? errno : 0) {
     if (fd_ >= 0 && ::fstat(fd_, &status_) != 0) fail(errno);
-  }
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
-  ~Source() {
-    if (fd_ >= 0) ::close(fd_);
   }
 
   bool is_absent() const { return error_ == ENOENT || error_ == ENOTDIR; }
@@ -78,7 +74,7 @@ class Source {
   }
 
   fs::path path_;
-  int fd_;
+  FileHandle fd_;
   int error_;
   struct stat status_ {};
 };

@@ -24,11 +24,6 @@ namespace {
 
 }  // namespace
 
-Spool::~Spool() {
-  unmap();
-  if (fd_ >= 0) ::close(fd_);
-}
-
 void Spool::unmap() {
   if (mapped_ != nullptr) ::munmap(mapped_, mapped_size_);
   mapped_ = nullptr;
@@ -36,8 +31,7 @@ void Spool::unmap() {
 
 void Spool::clear() {
   unmap();
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
+  fd_.close();
   size_ = 0;
   memory_.clear();
 }
@@ -46,7 +40,8 @@ void Spool::append(std::string_view bytes) {
   // Most files of an image are small. A large one goes to a file without a name, which is gone with the
   // process however it ends.
   if (fd_ < 0 && memory_.size() + bytes.size() > in_memory_) {
-    fd_ = ::open(std::filesystem::temp_directory_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    fd_ = FileHandle(
+        ::open(std::filesystem::temp_directory_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (fd_ < 0) fail("create");
     write(memory_);
     memory_ = {};

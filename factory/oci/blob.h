@@ -5,6 +5,7 @@
 #include <string>
 
 #include "factory/base/effects.h"
+#include "factory/base/file_handle.h"
 
 namespace kiln {
 
@@ -14,9 +15,6 @@ class ReadOnlyFile {
   explicit ReadOnlyFile(const fs::path& path);
   // Takes an open descriptor over. `path`: for messages.
   ReadOnlyFile(int descriptor, fs::path path) : path_(std::move(path)), fd_(descriptor) {}
-  ~ReadOnlyFile();
-  ReadOnlyFile(const ReadOnlyFile&) = delete;
-  ReadOnlyFile& operator=(const ReadOnlyFile&) = delete;
 
   const fs::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
@@ -30,7 +28,7 @@ class ReadOnlyFile {
 
  private:
   fs::path path_;
-  int fd_;
+  FileHandle fd_;
   std::uint64_t size_ = 0;
 };
 

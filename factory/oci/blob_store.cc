@@ -12,6 +12,7 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/error.h"
+#include "factory/base/file_handle.h"
 #include "factory/base/text.h"
 #include "factory/oci/blob.h"
 
@@ -32,17 +33,9 @@ class OpenFile {
     if (descriptor_ < 0) return;
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) fail_with_errno(errno, "read", path);
-    if (!S_ISREG(status.st_mode)) {
-      ::close(descriptor_);
-      throw Error(ExitCode::store, path.string() + " is not a regular file");
-    }
+    if (!S_ISREG(status.st_mode)) throw Error(ExitCode::store, path.string() + " is not a regular file");
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
-  ~OpenFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
 
   bool is_open() const { return descriptor_ >= 0; }
   std::uint64_t size() const { return size_; }
@@ -55,7 +48,7 @@ class OpenFile {
 
  private:
   fs::path path_;
-  int descriptor_;
+  FileHandle descriptor_;
   std::uint64_t size_ = 0;
 };
 

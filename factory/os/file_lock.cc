@@ -74,17 +74,6 @@ void FileLock::write(std::string_view text) const {
   if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) errno = 0;
 }
 
-FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-FileLock& FileLock::operator=(FileLock&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-FileLock::~FileLock() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 PassingLock::PassingLock(fs::path file) : file_(std::move(file)), lock_(FileLock::acquire(file_)) {}
 
 PassingLock::PassingLock(PassingLock&& other) noexcept

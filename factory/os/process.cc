@@ -26,33 +26,6 @@ namespace {
 
 constexpr double kStandstill = 20;  // seconds between two looks at a child, which are a tenth of one apart
 
-// A pipe whose two ends close themselves.
-struct Pipe {
-  int read_end = -1;
-  int write_end = -1;
-  Pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-      throw Error(ExitCode::store, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-    read_end = ends[0];
-    write_end = ends[1];
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe() {
-    close_read();
-    close_write();
-  }
-  void close_read() {
-    if (read_end >= 0) ::close(read_end);
-    read_end = -1;
-  }
-  void close_write() {
-    if (write_end >= 0) ::close(write_end);
-    write_end = -1;
-  }
-};
-
 // A program expects no signal to be ignored or held back. What is ignored or blocked when it is started stays
 // so, whoever did that: we, or the one that started us.
 void take_signals_as_usual() {
@@ -368,8 +341,8 @@ CommandResult run_process(const Command& command, const Clock& clock) {
   if (command.own_processes) plan.entrance = memory.emplace(command.limits.memory).entrance();
   Child child;
   child.start(command, plan, out, err);
-  out.close_write();
-  err.close_write();
+  out.write_end.close();
+  err.write_end.close();
   if (!child.why_not_alone.empty())
     output.remark(
         fmt::format("no PID namespace ({}): what this leaves running goes on", child.why_not_alone));

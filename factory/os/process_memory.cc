@@ -14,17 +14,18 @@
 #include <string>
 #include <vector>
 
+#include "factory/base/file_handle.h"
+
 namespace kiln {
 namespace {
 
 // A file of /proc, which gives all of a short text by one read; "" when the process is gone.
 std::string text_of_process(pid_t process, const char* file) {
   const std::string path = "/proc/" + std::to_string(process) + "/" + file;
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const FileHandle descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (descriptor < 0) return "";
   char buffer[4096];
   const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
-  ::close(descriptor);
   return got > 0 ? std::string(buffer, static_cast<std::size_t>(got)) : "";
 }
 
