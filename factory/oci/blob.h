@@ -37,6 +37,8 @@ struct BlobSection {
   const ReadOnlyFile* file = nullptr;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
+
+  std::string bytes(std::uint64_t limit) const { return file->section(offset, size, limit); }
 };
 
 }  // namespace kiln

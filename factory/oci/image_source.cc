@@ -13,7 +13,6 @@
 namespace kiln {
 namespace {
 
-constexpr std::uint64_t kMostDocument = 4u << 20;
 constexpr unsigned kMostIndexDepth = 3;
 constexpr std::string_view kDockerLayer = "application/vnd.docker.image.rootfs.diff.tar";
 
@@ -177,9 +176,8 @@ BlobSection SourceImage::blob(const Descriptor& descriptor) {
   return section;
 }
 
-std::string SourceImage::document(const Descriptor& descriptor) {
-  BlobSection section = blob(descriptor);
-  std::string text = section.file->section(section.offset, section.size, kMostDocument);
+std::string SourceImage::document(const Descriptor& descriptor, std::uint64_t limit) {
+  std::string text = blob(descriptor).bytes(limit);
   if (Digest::of(text) != descriptor.digest)
     throw Error(ExitCode::input, fmt::format("blob {} has another digest: it is damaged or was changed",
                                              descriptor.digest.text()));
@@ -195,10 +193,12 @@ void SourceImage::refuse_unless_image(const JsonNode& node, const Manifest& mani
   refuse_artifact(node, manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type);
 }
 
+JsonDocument SourceImage::index_file() {
+  return JsonDocument::parse(named_file("index.json").bytes(kMostDocument), name_.path + "/index.json");
+}
+
 void SourceImage::open_oci(const std::string& architecture) {
-  BlobSection section = named_file("index.json");
-  std::string text = section.file->section(section.offset, section.size, kMostDocument);
-  JsonDocument index = JsonDocument::parse(text, name_.path + "/index.json");
+  JsonDocument index = index_file();
   Descriptor found = choose(index.root(), name_.tag, architecture, 1);
   digest_ = found.digest;
   const JsonDocument read = JsonDocument::parse(document(found), "manifest " + found.digest.text());
@@ -234,9 +234,8 @@ Descriptor SourceImage::choose(const JsonNode& index, const std::string& tag, co
 }
 
 void SourceImage::open_docker_archive() {
-  BlobSection section = named_file("manifest.json");
-  std::string text = section.file->section(section.offset, section.size, kMostDocument);
-  JsonDocument list = JsonDocument::parse(text, name_.path + "/manifest.json");
+  JsonDocument list =
+      JsonDocument::parse(named_file("manifest.json").bytes(kMostDocument), name_.path + "/manifest.json");
   std::optional<JsonNode> found;
   for (const JsonNode& node : list.root().items()) {
     bool matches = name_.tag.empty();
@@ -248,8 +247,7 @@ void SourceImage::open_docker_archive() {
   }
   if (!found) list.root().fail(fmt::format("no image is tagged '{}'", name_.tag));
   std::string config_name = found->at("Config").string();
-  BlobSection config = named_file(config_name);
-  std::string config_text = config.file->section(config.offset, config.size, kMostDocument);
+  std::string config_text = named_file(config_name).bytes(kMostDocument);
   digest_ = Digest::of(config_text);
   read_config(config_text, config_name);
   for (const std::string& layer : found->at("Layers").strings()) {
@@ -271,7 +269,6 @@ void SourceImage::read_config(const std::string& text, const std::string& file) 
 namespace {
 
 constexpr std::uint64_t kMostAttached = 256u << 20;
-constexpr std::uint64_t kMostIndex = 4u << 20;
 constexpr std::size_t kMostReferrers = 1000;
 constexpr unsigned kMostDepth = 3;
 // What BuildKit writes, which knows no `subject`.
@@ -282,9 +279,7 @@ constexpr const char* kBuildKitImage = "vnd.docker.reference.digest";
 std::vector<SourceImage::Referrer> SourceImage::referrers() {
   std::vector<Referrer> found;
   if (name_.transport == "docker-archive") return found;
-  BlobSection section = named_file("index.json");
-  std::string text = section.file->section(section.offset, section.size, kMostIndex);
-  JsonDocument index = JsonDocument::parse(text, name_.path + "/index.json");
+  JsonDocument index = index_file();
   add_referrers(index.root(), 1, found);
   return found;
 }
@@ -317,13 +312,6 @@ void SourceImage::add_referrer(const Descriptor& descriptor, unsigned depth, std
   found.push_back({descriptor.digest, std::move(type), std::move(manifest.layers)});
 }
 
-std::string SourceImage::attached(const Descriptor& layer) {
-  BlobSection section = blob(layer);
-  std::string bytes = section.file->section(section.offset, section.size, kMostAttached);
-  if (Digest::of(bytes) != layer.digest)
-    throw Error(ExitCode::input,
-                fmt::format("blob {} has another digest: it is damaged or was changed", layer.digest.text()));
-  return bytes;
-}
+std::string SourceImage::attached(const Descriptor& layer) { return document(layer, kMostAttached); }
 
 }  // namespace kiln
