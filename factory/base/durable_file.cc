@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -20,6 +19,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 
@@ -68,11 +68,9 @@ std::optional<Owner> parse_owner(const std::string& name) {
   auto second = third == std::string::npos || third == 0 ? third : name.rfind('-', third - 1);
   auto first = second == std::string::npos || second == 0 ? second : name.rfind('-', second - 1);
   if (first == std::string::npos || second == std::string::npos || first == second) return std::nullopt;
-  Owner owner{name.substr(0, first), 0, name.substr(second + 1, third - second - 1)};
-  std::string pid = name.substr(first + 1, second - first - 1);
-  auto [rest, error] = std::from_chars(pid.data(), pid.data() + pid.size(), owner.pid);
-  if (error != std::errc() || rest != pid.data() + pid.size() || owner.pid <= 0) return std::nullopt;
-  return owner;
+  const auto pid = as_number<long>(name.substr(first + 1, second - first - 1));
+  if (!pid || *pid <= 0) return std::nullopt;
+  return Owner{name.substr(0, first), *pid, name.substr(second + 1, third - second - 1)};
 }
 
 bool is_dead(const fs::path& file) {

@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 
 #include "factory/base/effects.h"
 #include "factory/base/file_handle.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -83,11 +83,8 @@ class Source {
 int handed_over(const std::string& path) {
   if (path == "/dev/stdin") return STDIN_FILENO;
   for (std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!path.starts_with(folder)) continue;
-    int fd = -1;
-    const char* end = path.data() + path.size();
-    auto [rest, problem] = std::from_chars(path.data() + folder.size(), end, fd);
-    return problem == std::errc() && rest == end && fd >= 0 ? fd : -1;
+    if (path.starts_with(folder))
+      return std::max(-1, as_number<int>(path.substr(folder.size())).value_or(-1));
   }
   return -1;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <optional>
@@ -42,6 +43,15 @@ std::string_view trimmed(std::string_view text);
 
 // The pieces between separators, empty ones too: one more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
+
+// The number that all of the text is, as std::from_chars reads it; `how` is a base. nullopt for other text.
+template <typename Number>
+std::optional<Number> as_number(std::string_view text, auto... how) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), end, number, how...);
+  return problem == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
 
 // Whether the text contains the part, or the list the value.
 constexpr bool contains(std::string_view text, std::string_view part) {

@@ -1,7 +1,6 @@
 #include "factory/base/version.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <tuple>
@@ -248,10 +247,8 @@ std::vector<std::string_view> parts_of(std::string_view version) {
 }
 
 std::int64_t number_of(std::string_view part) {
-  std::int64_t number = 0;
-  const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), number);
-  const bool all = problem == std::errc{} && end == part.data() + part.size();
-  return all ? number : std::numeric_limits<std::int64_t>::max();  // a word is far from every number
+  // a word is far from every number
+  return as_number<std::int64_t>(part).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 // How near `other` is: parts shared, then the distance of the first that differs; a missing part is 0.

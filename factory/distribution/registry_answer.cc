@@ -1,6 +1,5 @@
 #include "factory/distribution/registry_answer.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/error.h"
@@ -275,13 +274,6 @@ std::optional<Digest> digest_in(const std::string& text) {
       text.find_first_not_of("0123456789abcdef", kName.size()) != std::string::npos)
     return std::nullopt;
   return Digest::parse(text);
-}
-
-std::optional<std::uint64_t> number_in(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(number)
-                                                                                     : std::nullopt;
 }
 
 std::string next_page(const HttpAnswer& answer) {

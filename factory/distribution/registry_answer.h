@@ -44,8 +44,7 @@ std::string token_in(const HttpAnswer& answer);
 std::string in_query(std::string_view text);  // percent-encoded, RFC 3986
 
 std::optional<Digest> digest_in(const std::string& text);  // nullopt: it is none that we know
-std::optional<std::uint64_t> number_in(const std::string& text);
-std::string next_page(const HttpAnswer& answer);  // of its Link headers, as written; "" for none
+std::string next_page(const HttpAnswer& answer);           // of its Link headers, as written; "" for none
 // Throws Error(network): it is no list of tags.
 std::vector<std::string> tags_in(const std::string& body, const std::string& url);
 

@@ -22,7 +22,7 @@ bool RegistryClient::shows_blob(const Question& question, const Digest& digest, 
   const auto named = digest_in(answer.header("docker-content-digest"));
   if (named && *named != digest) return false;
   // Without a length, and with the length of the answer's own body, which has none, it says nothing.
-  const std::uint64_t length = number_in(answer.header("content-length")).value_or(0);
+  const std::uint64_t length = as_number<std::uint64_t>(answer.header("content-length")).value_or(0);
   return length == size || (length == 0 && can_be_read());
 }
 

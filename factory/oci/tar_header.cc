@@ -28,11 +28,10 @@ std::int64_t octal(std::string_view field) {
   field.remove_prefix(from);
   field = field.substr(0, field.find_last_not_of(kBlank) + 1);
   field = field.substr(0, field.find('\0'));
-  std::uint64_t value = 0;  // at most twelve digits
-  auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value, 8);
-  bool is_number = problem == std::errc() && end == field.data() + field.size();
-  if (!field.empty() && !is_number) bad_header("has a damaged header: a field is no octal number");
-  return static_cast<std::int64_t>(value);
+  if (field.empty()) return 0;
+  const auto value = as_number<std::uint64_t>(field, 8);  // at most twelve digits
+  if (!value) bad_header("has a damaged header: a field is no octal number");
+  return static_cast<std::int64_t>(*value);
 }
 
 // Two's complement over 63 bits of the field, most significant first; the first bit says that it is one.
@@ -122,12 +121,10 @@ std::int64_t tar_number(std::string_view field) {
 
 std::int64_t pax_number(std::string_view text) {
   std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
-  std::int64_t value = 0;
-  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (problem != std::errc() || end != digits.data() + digits.size() ||
-      (digits != text && digits.starts_with('-')))
+  const auto value = as_number<std::int64_t>(digits);
+  if (!value || (digits != text && digits.starts_with('-')))
     bad_header("has a damaged PAX header: a value is no number");
-  return value;
+  return *value;
 }
 
 std::int64_t pax_seconds(std::string_view text) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "factory/base/file_handle.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -46,10 +46,7 @@ std::multimap<pid_t, pid_t> children_of_all() {
   DIR* folder = ::opendir("/proc");
   if (folder == nullptr) return children;
   while (const dirent* entry = ::readdir(folder)) {
-    pid_t process = 0;
-    const char* end = entry->d_name + std::strlen(entry->d_name);
-    auto [rest, problem] = std::from_chars(entry->d_name, end, process);
-    if (problem == std::errc() && rest == end) children.emplace(parent_of(process), process);
+    if (const auto process = as_number<pid_t>(entry->d_name)) children.emplace(parent_of(*process), *process);
   }
   ::closedir(folder);
   return children;

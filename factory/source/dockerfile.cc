@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "factory/base/text.h"
 
@@ -352,10 +351,8 @@ std::optional<std::size_t> Dockerfile::stage_named(std::string_view name, std::s
 
 std::optional<std::size_t> Dockerfile::copied_stage(std::string_view name, std::size_t before) const {
   if (auto named = stage_named(name, before)) return named;
-  std::size_t number = 0;
-  auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (problem == std::errc() && end == name.data() + name.size() && number < before) return number;
-  return std::nullopt;
+  const auto number = as_number<std::size_t>(name);
+  return number && *number < before ? number : std::nullopt;
 }
 
 Dockerfile parse_dockerfile(std::string_view text, const std::string& file) {

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,16 +43,10 @@ struct AddressesDeleter {
 };
 using Addresses = std::unique_ptr<addrinfo, AddressesDeleter>;
 
-// getaddrinfo takes any number for a port, and of it the last 16 bits.
-bool is_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return problem == std::errc() && end == text.data() + text.size();
-}
-
 Addresses numeric(const std::string& address) {
   const std::size_t colon = address.rfind(':');
-  if (colon == address.npos || colon == 0 || !is_port(std::string_view(address).substr(colon + 1)))
+  // getaddrinfo takes any number for a port, and of it the last 16 bits.
+  if (colon == address.npos || colon == 0 || !as_number<std::uint16_t>(address.substr(colon + 1)))
     no_address(address);
   std::string host = address.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

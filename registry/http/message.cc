@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/error.h"
@@ -208,9 +207,9 @@ void read_framing(HeaderBlock& block, bool is_1_0) {
     encodings += name == "transfer-encoding";
     if (name != "content-length") continue;
     ++lengths;
-    const auto read = std::from_chars(value.data(), value.data() + value.size(), block.content_length);
-    if (read.ec != std::errc{} || read.ptr != value.data() + value.size() || !is_digit(value.front()))
-      return refuse(block, 400, "Content-Length is not a number");
+    const auto length = as_number<std::uint64_t>(value);
+    if (!length) return refuse(block, 400, "Content-Length is not a number");
+    block.content_length = *length;
   }
   if (hosts > 1) return refuse(block, 400, "there is more than one Host");
   if (hosts == 0 && !is_1_0) return refuse(block, 400, "the header Host is missing");

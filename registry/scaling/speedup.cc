@@ -199,15 +199,13 @@ std::vector<std::int64_t> read_rank_list(std::string_view text, std::string_view
 }
 
 double read_positive(std::string_view text, std::string_view what) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, problem] = std::from_chars(text.data(), end, value);
-  if (text.empty() || rest != end || problem != std::errc{} || !std::isfinite(value) || value <= 0)
+  const auto value = as_number<double>(text);
+  if (!value || !std::isfinite(*value) || *value <= 0)
     throw Error(ExitCode::input, fmt::format("{}: '{}' is not a number over 0", what, text));
-  if (value < kLeastPositive || value > kMostPositive)
+  if (*value < kLeastPositive || *value > kMostPositive)
     throw Error(ExitCode::input,
                 fmt::format("{}: {} is not between {} and {}", what, text, kLeastPositive, kMostPositive));
-  return value;
+  return *value;
 }
 
 }  // namespace kiln

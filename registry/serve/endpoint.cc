@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -28,12 +27,10 @@ std::int64_t QueryParameters::number(std::string_view name, std::int64_t otherwi
                                      std::int64_t most) const {
   const std::string* text = find(name);
   if (text == nullptr) return otherwise;
-  std::int64_t number = 0;
-  const char* end = text->data() + text->size();
-  const auto read = std::from_chars(text->data(), end, number);
-  if (read.ec != std::errc{} || read.ptr != end || number < least || number > most)
+  const auto number = as_number<std::int64_t>(*text);
+  if (!number || *number < least || *number > most)
     throw Error(ExitCode::usage, fmt::format("expected a number from {} to {} for '{}'", least, most, name));
-  return number;
+  return *number;
 }
 
 bool QueryParameters::flag(std::string_view name) const {

@@ -113,9 +113,6 @@ TEST(RegistryAnswer, WritesWhatStandsInAQuery) {
   EXPECT_EQ(digest_in("sha256:" + std::string(64, 'a')), Digest::from_hex(std::string(64, 'a')));
   EXPECT_EQ(digest_in("sha512:" + std::string(64, 'a')), std::nullopt);
   EXPECT_EQ(digest_in("sha256:" + std::string(64, 'G')), std::nullopt);
-  EXPECT_EQ(number_in("12"), 12u);
-  EXPECT_EQ(number_in("12x"), std::nullopt);
-  EXPECT_EQ(number_in(""), std::nullopt);
 }
 
 TEST(Base64, GoesThereAndBack) {
