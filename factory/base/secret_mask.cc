@@ -18,27 +18,16 @@ void longest_first(std::vector<std::string>& words) {
   words.erase(std::unique(words.begin(), words.end()), words.end());
 }
 
-// Calls `take` for the pieces of `text` between any of `separators`.
-template <typename Take>
-void for_each_piece(std::string_view text, std::string_view separators, Take take) {
-  while (!text.empty()) {
-    std::size_t end = std::min(text.find_first_of(separators), text.size());
-    take(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> words_of_secret(std::string_view bytes) {
   std::vector<std::string> words;
-  for_each_piece(bytes, "\n", [&](std::string_view line) {
+  for (std::string_view line : split(bytes, '\n')) {
     line = trimmed(line);
     if (line.size() >= kShortestLine) words.emplace_back(line);
-    for_each_piece(line, kBetweenWords, [&](std::string_view word) {
+    for (std::string_view word : split(line, kBetweenWords))
       if (word.size() >= kShortestWord) words.emplace_back(word);
-    });
-  });
+  }
   longest_first(words);
   return words;
 }

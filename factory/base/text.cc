@@ -112,8 +112,12 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
+  return split(text, std::string_view(&separator, 1));
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> pieces;
-  for (std::size_t end = 0; (end = text.find(separator)) != std::string_view::npos;) {
+  for (std::size_t end = 0; (end = text.find_first_of(separators)) != std::string_view::npos;) {
     pieces.push_back(text.substr(0, end));
     text.remove_prefix(end + 1);
   }

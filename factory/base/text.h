@@ -43,6 +43,7 @@ std::string_view trimmed(std::string_view text);
 
 // The pieces between separators, empty ones too: one more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
+std::vector<std::string_view> split(std::string_view text, std::string_view separators);  // at any of them
 
 // The number that all of the text is, as std::from_chars reads it; `how` is a base. nullopt for other text.
 template <typename Number>

@@ -235,16 +235,7 @@ std::optional<Version> newest(const std::vector<Version>& versions, const Versio
 
 namespace {
 
-std::vector<std::string_view> parts_of(std::string_view version) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= version.size();) {
-    std::size_t end = version.find_first_of(".-+_", begin);
-    if (end == std::string_view::npos) end = version.size();
-    parts.push_back(version.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
+std::vector<std::string_view> parts_of(std::string_view version) { return split(version, ".-+_"); }
 
 std::int64_t number_of(std::string_view part) {
   // a word is far from every number

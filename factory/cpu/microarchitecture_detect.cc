@@ -104,10 +104,7 @@ const Microarchitecture* most_specific(const std::vector<const Microarchitecture
 
 std::map<std::string, std::string> first_processor(std::string_view cpuinfo) {
   Fields fields;
-  while (!cpuinfo.empty()) {
-    std::size_t end = std::min(cpuinfo.find('\n'), cpuinfo.size());
-    std::string_view line = cpuinfo.substr(0, end);
-    cpuinfo.remove_prefix(std::min(end + 1, cpuinfo.size()));
+  for (std::string_view line : split(cpuinfo, '\n')) {
     std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) {
       if (!fields.empty()) break;  // the blank line before the next processor

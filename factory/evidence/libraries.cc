@@ -17,9 +17,7 @@ constexpr unsigned kMostIncludes = 16;  // of one another
 std::optional<std::string> plain_path(std::string_view path) {
   if (path.size() > 4096) return std::nullopt;
   std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    std::string_view part = path.substr(0, path.find('/'));
-    path.remove_prefix(std::min(path.size(), part.size() + 1));
+  for (std::string_view part : split(path, '/')) {
     if (part.size() > 255) return std::nullopt;
     if (part.empty() || part == ".") continue;
     if (part != "..")
@@ -63,12 +61,7 @@ class Configuration {
     auto node = depth > kMostIncludes ? std::nullopt : file_at(files_, path);
     const Content* content = node ? content_of(files_, *node) : nullptr;
     if (content == nullptr || !read_.insert(*node).second) return;
-    std::string_view text = content->text;
-    while (!text.empty()) {
-      std::size_t end = std::min(text.find('\n'), text.size());
-      line(text.substr(0, end), depth);
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
+    for (std::string_view text : split(content->text, '\n')) line(text, depth);
   }
 
   void line(std::string_view text, unsigned depth) {
@@ -245,7 +238,7 @@ std::vector<ElfEntry> elf_entries(const ImageFiles& files) {
     if (content == nullptr || !content->facts || !seen.insert(id).second) return;
     entries.push_back({files.tree.path(node), files.tree.inode(id).layer, &*content->facts});
   });
-  std::ranges::sort(entries, {}, [](const auto& one) { return one.path; });
+  std::ranges::sort(entries, {}, &ElfEntry::path);
   return entries;
 }
 

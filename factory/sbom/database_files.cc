@@ -34,11 +34,8 @@ constexpr Wanted kWanted[] = {
 // would keep tens of megabytes.
 std::string python_lines(std::string_view list) {
   std::string kept;
-  while (!list.empty()) {
-    std::string_view line = list.substr(0, list.find('\n'));
-    list.remove_prefix(std::min(list.size(), line.size() + 1));
+  for (std::string_view line : split(list, '\n'))
     if (is_python_metadata(line)) (kept += line) += '\n';
-  }
   return kept;
 }
 

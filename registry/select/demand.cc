@@ -116,10 +116,7 @@ std::string demand_line(const Demand& demand) {
 
 std::vector<Demand> sum_of_demand(std::string_view lines) {
   std::map<decltype(identity({})), Demand> sums;
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size());
-    const std::string_view line = lines.substr(0, end);
-    lines.remove_prefix(std::min(end + 1, lines.size()));
+  for (std::string_view line : split(lines, '\n')) {
     try {
       Demand demand = parse(JsonDocument::parse(line, "demand.jsonl").root());
       auto [found, is_new] = sums.try_emplace(identity(demand), demand);

@@ -23,6 +23,15 @@ TEST(Utf8, WhatIsNone) {
     EXPECT_EQ(first_not_utf8(text), 0u);
 }
 
+TEST(Text, ANumberIsAllOfTheText) {
+  EXPECT_EQ(as_number<unsigned>("12"), 12u);
+  EXPECT_EQ(as_number<int>("-12"), -12);
+  EXPECT_EQ(as_number<double>("0.25"), 0.25);
+  EXPECT_EQ(as_number<unsigned>("17", 8), 15u);
+  for (const char* text : {"", "12x", "x12", " 12", "12 ", "-12", "+12", "4294967296"})
+    EXPECT_EQ(as_number<unsigned>(text), std::nullopt) << text;
+}
+
 TEST(Text, CaseIsOfAsciiAlone) {
   EXPECT_EQ(lower_case("AZ az @[`{ É"), "az az @[`{ É");
   EXPECT_EQ(upper_case("AZ az @[`{ é"), "AZ AZ @[`{ é");
@@ -49,6 +58,7 @@ TEST(Text, SplitKeepsEmptyPieces) {
   EXPECT_EQ(split("", '/'), (Pieces{""}));
   EXPECT_EQ(split("a", '/'), (Pieces{"a"}));
   EXPECT_EQ(split("/a//b/", '/'), (Pieces{"", "a", "", "b", ""}));
+  EXPECT_EQ(split("1.2-rc+3", ".-+"), (Pieces{"1", "2", "rc", "3"}));
 }
 
 TEST(Text, HexAndControls) {
