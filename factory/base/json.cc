@@ -155,9 +155,7 @@ std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
   if (order == orders.end()) return nodes;
   std::unordered_map<const Json*, std::size_t> rank;
   for (const Json* value : order->second) rank.emplace(value, rank.size());
-  std::ranges::sort(nodes, [&](const auto& a, const auto& b) {
-    return rank.at(a.second.value_) < rank.at(b.second.value_);
-  });
+  std::ranges::sort(nodes, {}, [&](const auto& node) { return rank.at(node.second.value_); });
   return nodes;
 }
 

@@ -15,8 +15,7 @@ std::string Platform::text() const {
 Platform platform_of(const ImageConfig& config) { return {config.os, config.architecture, config.variant}; }
 
 std::string platform_index(std::vector<PlatformImage> images) {
-  std::ranges::sort(images,
-                    [](const PlatformImage& a, const PlatformImage& b) { return a.platform < b.platform; });
+  std::ranges::sort(images, {}, &PlatformImage::platform);
   Json manifests = Json::array();
   for (const PlatformImage& image : images) {
     Json platform = {{"os", image.platform.os}, {"architecture", image.platform.architecture}};

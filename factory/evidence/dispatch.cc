@@ -33,7 +33,7 @@ std::vector<DispatchNames::Variant> variants_at(const JsonNode& list) {
     for (const std::string& part : variant.at("contains").strings())
       variants.push_back({part, tier_at(variant)});
   }
-  std::ranges::stable_sort(variants, [](const auto& a, const auto& b) { return a.tier > b.tier; });
+  std::ranges::stable_sort(variants, std::ranges::greater(), &DispatchNames::Variant::tier);
   return variants;
 }
 

@@ -161,8 +161,7 @@ class Judge {
   void sort_excesses() {
     auto position = [](const Excess& excess) {
       const auto table = feature_table();
-      return std::ranges::find_if(table, [&](const Feature& f) { return f.name == excess.feature; }) -
-             table.begin();
+      return std::ranges::find(table, excess.feature, &Feature::name) - table.begin();
     };
     std::ranges::stable_sort(evidence_.excesses, [&](const Excess& a, const Excess& b) {
       return a.file != b.file ? a.file < b.file : position(a) > position(b);

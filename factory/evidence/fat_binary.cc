@@ -61,9 +61,7 @@ void sort_names(std::vector<std::string>& names) {
       value = std::min(value * 10 + static_cast<unsigned long>(name[digits] - '0'), 1'000'000'000ul);
     return value;
   };
-  std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
-    return std::pair(number(a), a) < std::pair(number(b), b);
-  });
+  std::ranges::sort(names, {}, [&](const std::string& name) { return std::pair(number(name), name); });
 }
 
 }  // namespace

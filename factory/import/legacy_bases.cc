@@ -179,8 +179,7 @@ std::string without_marks(
 
 BaseValues base_values_of(std::string_view reference) {
   const std::string_view repository = repository_of(reference);
-  const auto* known =
-      std::ranges::find_if(kBases, [&](const KnownBase& one) { return one.repository == repository; });
+  const auto* known = std::ranges::find(kBases, repository, &KnownBase::repository);
   if (known == std::end(kBases)) return {};
   BaseValues values;
   values.known = true;

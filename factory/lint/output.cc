@@ -168,8 +168,7 @@ std::string fingerprint(const Finding& finding, const LintResult& result) {
 }
 
 Json to_sarif_result(const Finding& finding, const LintResult& result) {
-  auto index = std::ranges::find_if(rules(), [&](const Rule& rule) { return rule.id == finding.rule; }) -
-               rules().begin();
+  auto index = std::ranges::find(rules(), finding.rule, &Rule::id) - rules().begin();
   Json json = {{"ruleId", finding.rule},
                {"ruleIndex", index},
                {"level", name_of(finding.severity)},

@@ -228,8 +228,7 @@ ImageDifference compare_images(const SourceImage& before, const SourceImage& now
   Files first(before, entry_limits, layer_limits);
   Files second(now, entry_limits, layer_limits);
   TreeComparison(first, second, difference).compare_folders(kRootNode, kRootNode);
-  std::ranges::sort(difference.files,
-                    [](const FileDifference& a, const FileDifference& b) { return a.path < b.path; });
+  std::ranges::sort(difference.files, {}, &FileDifference::path);
   return difference;
 }
 

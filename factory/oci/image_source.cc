@@ -52,9 +52,8 @@ std::string variant_of(const JsonNode& descriptor) {
 
 // Of several that fit, that for the most processors; the first of equals.
 const JsonNode& widest(const std::vector<JsonNode>& nodes) {
-  return *std::ranges::min_element(nodes, [](const JsonNode& a, const JsonNode& b) {
-    return variant_rank(variant_of(a)) < variant_rank(variant_of(b));
-  });
+  return *std::ranges::min_element(nodes, {},
+                                   [](const JsonNode& node) { return variant_rank(variant_of(node)); });
 }
 
 // One image, for several kinds of one processor.

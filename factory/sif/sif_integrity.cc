@@ -159,7 +159,7 @@ std::vector<const SifObject*> members(const SifFile& sif, std::uint32_t number) 
   for (const SifObject& object : sif.objects)
     if (object.type != SifType::signature && object.group == (kSifGroupBit | number))
       found.push_back(&object);
-  std::ranges::sort(found, [](auto* a, auto* b) { return a->id < b->id; });
+  std::ranges::sort(found, {}, &SifObject::id);
   if (found.empty()) throw Error(ExitCode::input, fmt::format("the SIF has no objects in group {}", number));
   return found;
 }

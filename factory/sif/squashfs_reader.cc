@@ -199,8 +199,7 @@ class Reader {
   void read_blocks(unsigned jobs) {
     order_.resize(pieces_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<std::uint32_t>(i);
-    std::ranges::sort(
-        order_, [this](std::uint32_t a, std::uint32_t b) { return pieces_[a].all() < pieces_[b].all(); });
+    std::ranges::sort(order_, {}, [this](std::uint32_t piece) { return pieces_[piece].all(); });
     std::vector<std::thread> threads;
     std::exception_ptr failure;
     std::mutex mutex;

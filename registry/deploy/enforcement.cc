@@ -227,9 +227,7 @@ std::vector<EnforcementScript> scripts_for(const std::vector<EnforcementScript>&
   for (const EnforcementScript& script : scripts)
     if (holds(script, situation) && (script.id.empty() || ids.insert(script.id).second))
       found.push_back(script);
-  std::ranges::stable_sort(found, [](const EnforcementScript& one, const EnforcementScript& other) {
-    return order_of(one) < order_of(other);
-  });
+  std::ranges::stable_sort(found, {}, order_of);
   return found;
 }
 

@@ -142,8 +142,7 @@ void note_better(ImageChoice& choice, const std::vector<AlikeNodes>& kinds, Choo
 // Where no image runs on all nodes.
 ImageChoice choose_kind(std::vector<AlikeNodes> kinds, const Partition& partition, ChooserQuestion& asked,
                         const AskIndex& ask, ChooserReply none) {
-  std::ranges::stable_sort(
-      kinds, [](const AlikeNodes& one, const AlikeNodes& other) { return one.nodes > other.nodes; });
+  std::ranges::stable_sort(kinds, std::ranges::greater(), &AlikeNodes::nodes);
   for (const AlikeNodes& kind : kinds) {
     if (kind.constraint.empty() || kind.node.host_name().empty()) continue;
     ImageChoice choice;

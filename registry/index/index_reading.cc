@@ -104,7 +104,7 @@ std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
       if (!tag.lost && takes(filter, row.application, tag.measured))
         entries.push_back(raw_entry(state, std::move(tag)));
   }
-  std::ranges::sort(entries, [](const RawEntry& a, const RawEntry& b) { return a.name < b.name; });
+  std::ranges::sort(entries, {}, &RawEntry::name);
   return entries;
 }
 
@@ -270,7 +270,7 @@ std::vector<TagSpan> spans_of(IndexState& state, const TagName& name) {
   const std::int64_t newest = state.current_row().newest;
   if (const auto tag = state.tag(name); tag && tag->first <= newest)
     spans.push_back(span_of(tag->tagged, tag->first, newest));
-  std::ranges::stable_sort(spans, [](const TagSpan& a, const TagSpan& b) { return a.first < b.first; });
+  std::ranges::stable_sort(spans, {}, &TagSpan::first);
   return spans;
 }
 

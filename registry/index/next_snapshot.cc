@@ -162,8 +162,7 @@ std::string RetiredReasons::of(const std::string& bits) const {
   if (written_) return value_or(*written_, bits);
   std::vector<TagRow> tags = state_.tags_of_bits(bits);
   std::erase_if(tags, [](const TagRow& tag) { return tag.tagged.retired.empty(); });
-  const auto first =
-      std::ranges::min_element(tags, [](const TagRow& a, const TagRow& b) { return a.name < b.name; });
+  const auto first = std::ranges::min_element(tags, {}, &TagRow::name);
   return first == tags.end() ? "" : first->tagged.retired;
 }
 

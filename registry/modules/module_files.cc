@@ -303,8 +303,7 @@ ModuleFiles module_files(const std::vector<ModuleImage>& modules, const ModuleTe
     add_module(module, terms, made);
   }
   add_shpc(modules, made);
-  std::ranges::sort(made.files,
-                    [](const ModuleFile& one, const ModuleFile& other) { return one.path < other.path; });
+  std::ranges::sort(made.files, {}, &ModuleFile::path);
   return made;
 }
 

@@ -314,8 +314,7 @@ std::vector<ParallelOutlook> parallel_outlooks(const Network& network, const Tra
     const ParallelStep& step = outlook.steps.back();
     return std::make_tuple(!step.refusal.empty(), !step.fits, step.epoch());
   };
-  std::ranges::stable_sort(
-      outlooks, [&](const ParallelOutlook& a, const ParallelOutlook& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(outlooks, {}, order);
   return outlooks;
 }
 

@@ -112,7 +112,7 @@ std::vector<TimedRun> read_timed_runs(std::string_view text, std::string_view wh
     if (runs.size() > kMostRankCounts)
       throw Error(ExitCode::input, fmt::format("{}: more than {} times", what, kMostRankCounts));
   }
-  std::ranges::sort(runs, [](const TimedRun& a, const TimedRun& b) { return a.ranks < b.ranks; });
+  std::ranges::sort(runs, {}, &TimedRun::ranks);
   for (std::size_t i = 1; i < runs.size(); ++i)
     if (runs[i].ranks == runs[i - 1].ranks)
       throw Error(ExitCode::input, fmt::format("{}: {} ranks have two times", what, runs[i].ranks));

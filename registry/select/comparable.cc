@@ -59,9 +59,7 @@ std::vector<Comparable> comparable(const std::vector<const IndexEntry*>& entries
 Workload choose_workload(const std::vector<Comparable>& all) {
   std::map<Workload, std::set<const IndexEntry*>> images;
   for (const Comparable& one : all) images[one.workload()].insert(one.entry);
-  return std::ranges::max_element(
-             images, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); })
-      ->first;
+  return std::ranges::max_element(images, {}, [](const auto& one) { return one.second.size(); })->first;
 }
 
 // The nearest, then the one with most images, then the first by name.
@@ -242,9 +240,8 @@ std::vector<int> predicted_classes(const std::vector<std::optional<PredictedSpee
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < speeds.size(); ++i)
     if (speeds[i]) order.push_back(i);
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return std::tie(speeds[a]->seconds, speeds[a]->low, speeds[a]->high) <
-           std::tie(speeds[b]->seconds, speeds[b]->low, speeds[b]->high);
+  std::ranges::stable_sort(order, {}, [&](std::size_t at) {
+    return std::tie(speeds[at]->seconds, speeds[at]->low, speeds[at]->high);
   });
   std::vector<Quartiles> intervals;
   for (const std::size_t place : order) intervals.push_back({speeds[place]->low, speeds[place]->high});

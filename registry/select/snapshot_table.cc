@@ -122,9 +122,8 @@ SnapshotTable::SnapshotTable(const std::vector<IndexEntry>& entries) {
   }
   hosts_ = std::move(hosts).parts();
   const std::vector<ImageRecord> parts = std::move(choices).parts();
-  std::ranges::stable_sort(placed, [](const Placed& a, const Placed& b) {
-    return std::tie(a.application, a.choice) < std::tie(b.application, b.choice);
-  });
+  std::ranges::stable_sort(placed, {},
+                           [](const Placed& one) { return std::tie(one.application, one.choice); });
   rows_.reserve(placed.size());
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const Placed& one = placed[i];
@@ -158,7 +157,7 @@ void SnapshotTable::rank_versions() {
   std::vector<std::uint32_t> order(versions_.size()), ranks(versions_.size());
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::sort(
-      order, [&](std::uint32_t a, std::uint32_t b) { return versions_[a].version > versions_[b].version; });
+      order, std::greater(), [&](std::uint32_t at) -> const auto& { return versions_[at].version; });
   for (std::size_t i = 1; i < order.size(); ++i) {
     const bool is_equal = std::is_eq(versions_[order[i]].version <=> versions_[order[i - 1]].version);
     ranks[order[i]] = ranks[order[i - 1]] + (is_equal ? 0 : 1);
