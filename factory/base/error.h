@@ -66,8 +66,10 @@ class Error : public std::runtime_error {
 // The candidate nearest to `word` by edit distance, "" if none is near enough to be a likely misspelling.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// A hint "did you mean 'x'?", or "" when `nearest` finds nothing.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+// A hint "did you mean 'x'?". When `nearest` finds nothing, it is all of them behind `list` ("kinds: "), or
+// "" without one.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view list = "");
 
 // What to do about an error of the system. `number`: errno's; "" if kiln has no advice.
 std::string hint_for(int number);

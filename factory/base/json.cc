@@ -191,9 +191,8 @@ void JsonNode::allow_only(const std::vector<std::string>& keys) const {
     return;
   for (const auto& [key, node] : members()) {  // the first in the file
     if (known(key)) continue;
-    std::string hint = did_you_mean(key, keys);
-    if (hint.empty()) hint = fmt::format("known keys: {}", fmt::join(keys, ", "));
-    throw Error(ExitCode::input, where_key(key), fmt::format("unknown key '{}'", key), hint);
+    throw Error(ExitCode::input, where_key(key), fmt::format("unknown key '{}'", key),
+                did_you_mean(key, keys, "known keys: "));
   }
 }
 

@@ -85,15 +85,13 @@ std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view v
                                                    const SourceLocation& where) {
   std::vector<ComponentValue> values;
   if (value == "none") return values;
-  for (std::size_t begin = 0; begin <= value.size();) {
-    std::size_t end = std::min(value.find('+', begin), value.size());
-    ComponentValue one = parse_one(value.substr(begin, end - begin), where);
+  for (std::string_view part : split(value, '+')) {
+    ComponentValue one = parse_one(part, where);
     for (const ComponentValue& other : values) {
       if (other.name == one.name)
         throw Error(ExitCode::input, where, fmt::format("'{}' is twice in '{}'", one.name, value));
     }
     values.push_back(std::move(one));
-    begin = end + 1;
   }
   if (values.size() > 1 && (kind == Kind::base || kind == Kind::framework))
     throw Error(ExitCode::input, where, fmt::format("an image has one {}, found '{}'", name_of(kind), value));
@@ -122,9 +120,8 @@ const Method& known_method(const Recipe& recipe, const std::string& method, cons
   if (const Method* found = recipe.find_method(method)) return *found;
   std::vector<std::string> known;
   for (const Method& other : recipe.methods) known.push_back(other.name);
-  std::string hint = did_you_mean(method, known);
-  if (hint.empty()) hint = fmt::format("the recipe has {}", fmt::join(known, ", "));
-  throw Error(ExitCode::input, where, fmt::format("{} has no method '{}'", path_of(recipe), method), hint);
+  throw Error(ExitCode::input, where, fmt::format("{} has no method '{}'", path_of(recipe), method),
+              did_you_mean(method, known, "the recipe has "));
 }
 
 bool has_unknown_versions(const RecipeBook& recipes, Kind kind, std::string_view value) {

@@ -29,8 +29,7 @@ void check_components(Kind kind, const JsonNode& node, const std::string& text) 
     if (value.name == "none") node.fail(fmt::format("'none' stands alone, found '{}'", text));
     if (!value.method.empty() && !contains(methods, value.method))
       node.fail(fmt::format("unknown method '{}' in '{}'", value.method, value.text),
-                nearest(value.method, methods).empty() ? fmt::format("methods: {}", fmt::join(methods, ", "))
-                                                       : did_you_mean(value.method, methods));
+                did_you_mean(value.method, methods, "methods: "));
   }
 }
 

@@ -36,9 +36,7 @@ Error error_at(const fs::path& path, std::string message, std::string hint = {})
 Error not_a_kind(const fs::path& folder) {
   const std::string kind = folder.filename().string();
   return error_at(folder, fmt::format("'{}' is not a kind of component", kind),
-                  nearest(kind, kind_names()).empty()
-                      ? fmt::format("kinds: {}", fmt::join(kind_names(), ", "))
-                      : did_you_mean(kind, kind_names()));
+                  did_you_mean(kind, kind_names(), "kinds: "));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ bool names_a_file(std::string_view pattern) {
   std::string_view name = pattern.substr(pattern.rfind('/') + 1);
   name = name.substr(0, name.find('.'));
   if (name.starts_with("lib")) name.remove_prefix(3);
-  return std::ranges::any_of(name, [](char c) { return is_letter(c) || is_digit(c); });
+  return std::ranges::any_of(name, is_letter_or_digit);
 }
 
 std::string read_pattern(const JsonNode& node) {
@@ -109,10 +109,9 @@ namespace {
 // PEP 508's names.
 std::string read_package_name(const JsonNode& node) {
   std::string name = node.string();
-  auto inner = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-'; };
-  auto outer = [](char c) { return is_letter(c) || is_digit(c); };
-  if (name.empty() || name.size() > 128 || !outer(name.front()) || !outer(name.back()) ||
-      !std::ranges::all_of(name, inner))
+  auto inner = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
+  if (name.empty() || name.size() > 128 || !is_letter_or_digit(name.front()) ||
+      !is_letter_or_digit(name.back()) || !std::ranges::all_of(name, inner))
     node.fail(fmt::format("'{}' is not a package's name", name),
               "letters, digits and . _ - only, and a letter or digit at both ends");
   return name;
@@ -120,7 +119,7 @@ std::string read_package_name(const JsonNode& node) {
 
 std::string read_tag_pattern(const JsonNode& node) {
   std::string pattern = node.string();
-  auto allowed = [](char c) { return is_letter(c) || is_digit(c) || contains("_./+-*", c); };
+  auto allowed = [](char c) { return is_letter_or_digit(c) || contains("_./+-*", c); };
   if (std::ranges::count(pattern, '*') != 1 || !std::ranges::all_of(pattern, allowed))
     node.fail(fmt::format("expected a pattern of tags, found '{}'", pattern),
               "one * stands for the version, as in v*; letters, digits and _ . / + - beside it");
@@ -214,9 +213,7 @@ void read_cache(const JsonNode& method, Method& read) {
     names.push_back(item.name());
     if (find_cache_kind(names.back()) != nullptr) continue;
     item.fail(fmt::format("there is no cache '{}'", names.back()),
-              nearest(names.back(), cache_names()).empty()
-                  ? fmt::format("caches: {}", fmt::join(cache_names(), ", "))
-                  : did_you_mean(names.back(), cache_names()));
+              did_you_mean(names.back(), cache_names(), "caches: "));
   }
   std::ranges::sort(names);
   if (!names.empty() && read.script.empty() && !read.build)

@@ -65,8 +65,7 @@ void RecipeReader::take_kind_and_name() {
   const std::string kind = folder.parent_path().filename().string();
   if (!kind_from(kind))
     fail(fmt::format("a recipe lies in <kind>/<name>/, and '{}' is not a kind", kind),
-         nearest(kind, kind_names()).empty() ? fmt::format("kinds: {}", fmt::join(kind_names(), ", "))
-                                             : did_you_mean(kind, kind_names()));
+         did_you_mean(kind, kind_names(), "kinds: "));
   component_.kind = *kind_from(kind);
   component_.name = folder.filename().string();
   // "+" joins components in a matrix, "none" stands for no component, and "after" names kinds or components.
@@ -156,8 +155,7 @@ void RecipeReader::read_methods(const JsonNode& node) {
     const auto& known = method_names();
     if (!contains(known, name))
       throw Error(ExitCode::input, node.where_key(name), fmt::format("unknown method '{}'", name),
-                  nearest(name, known).empty() ? fmt::format("methods: {}", fmt::join(known, ", "))
-                                               : did_you_mean(name, known));
+                  did_you_mean(name, known, "methods: "));
     component_.methods.push_back(read_method(name, body));
   }
   if (component_.methods.empty()) node.fail("expected at least one method, found an empty object");
@@ -293,12 +291,10 @@ BuildStage RecipeReader::read_build(const JsonNode& node) {
   BuildStage build;
   if (auto needs = node.find("needs")) build.needs = read_needs(*needs, component_.versions);
   build.script = take_file(node.at("script"), FileUse::script);
-  if (auto list = node.find("copy"))
-    for (const JsonNode& item : read_at_least_one(*list, "path"))
-      build.copy.push_back(read_absolute_path(item));
-  if (auto list = node.find("mount"))
-    for (const JsonNode& item : read_at_least_one(*list, "path"))
-      build.mount.push_back(read_absolute_path(item));
+  for (auto [key, paths] : {std::pair("copy", &build.copy), std::pair("mount", &build.mount)})
+    if (auto list = node.find(key))
+      for (const JsonNode& item : read_at_least_one(*list, "path"))
+        paths->push_back(read_absolute_path(item));
   if (build.copy.empty() && build.mount.empty())
     node.fail(
         "the build stage leaves nothing to the image",
