@@ -81,6 +81,15 @@ class JsonNode {
   SourceLocation where_key(std::string_view key) const;
 
   [[noreturn]] void fail(std::string message, std::string hint = {}) const;
+  // What `read` makes of the value. Its errors get the place of this one.
+  template <typename Read>
+  auto placed(Read read) const {
+    try {
+      return read();
+    } catch (const Error& error) {
+      fail(error.message(), error.hint());
+    }
+  }
 
  private:
   friend class JsonDocument;

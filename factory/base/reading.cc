@@ -93,12 +93,8 @@ std::string read_text(const JsonNode& node) {
 }
 
 VersionRange read_range(const JsonNode& node) {
-  std::string text = read_text(node);
-  try {
-    return VersionRange::parse(text);
-  } catch (const Error& error) {
-    node.fail(error.message(), error.hint());
-  }
+  const std::string text = read_text(node);
+  return node.placed([&] { return VersionRange::parse(text); });
 }
 
 std::string read_relative_path(const JsonNode& node) {
@@ -121,11 +117,8 @@ std::string read_absolute_path(const JsonNode& node) {
 
 std::string read_word_of(const JsonNode& node, const std::vector<std::string>& words, std::string_view what) {
   std::string word = node.string();
-  if (!contains(words, word)) {
-    std::string hint = did_you_mean(word, words);
-    node.fail(fmt::format("expected {}, found '{}'", what, word),
-              hint.empty() ? fmt::format("one of {}", fmt::join(words, ", ")) : hint);
-  }
+  if (!contains(words, word))
+    node.fail(fmt::format("expected {}, found '{}'", what, word), did_you_mean(word, words, "one of "));
   return word;
 }
 

@@ -160,12 +160,8 @@ void check_architecture_name(const JsonNode& node, const std::string& name) {
 }
 
 Digest read_digest(const JsonNode& node) {
-  try {
-    return Digest::parse(node.string());
-  } catch (const Error& error) {
-    if (!error.where().file.empty()) throw;
-    node.fail(error.message(), error.hint());
-  }
+  const std::string text = node.string();
+  return node.placed([&] { return Digest::parse(text); });
 }
 
 void read_source(const JsonNode& node, LockEntry& entry) {
@@ -188,10 +184,7 @@ LockEntry entry_named(const std::string& id, const SourceLocation& where) {
     refuse("kind/name@version:method, such as base/ubuntu@18.04:hub");
   LockEntry entry;
   std::string kind = id.substr(0, slash);
-  if (!kind_from(kind)) {
-    std::string hint = did_you_mean(kind, kind_names());
-    refuse(hint.empty() ? fmt::format("kinds: {}", fmt::join(kind_names(), ", ")) : hint);
-  }
+  if (!kind_from(kind)) refuse(did_you_mean(kind, kind_names(), "kinds: "));
   entry.kind = *kind_from(kind);
   entry.name = id.substr(slash + 1, at - slash - 1);
   std::string version = id.substr(at + 1, colon - at - 1);

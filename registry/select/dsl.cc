@@ -15,11 +15,7 @@ namespace {
 VersionRange version_range(const JsonNode& node, const WrittenNumbers& numbers) {
   std::string text = scalar_text(node, numbers);
   if (text == "latest") return {};  // any: the newest wins anyway
-  try {
-    return VersionRange::parse(text);
-  } catch (const Error& error) {
-    node.fail(error.message(), error.hint());
-  }
+  return node.placed([&] { return VersionRange::parse(text); });
 }
 
 class Reader {

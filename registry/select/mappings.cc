@@ -15,12 +15,10 @@ namespace {
 
 Version version_of(const JsonNode& node, const WrittenNumbers& numbers) {
   const std::string text = scalar_text(node, numbers);
-  try {
+  return node.placed([&] {
     VersionRange::parse(text);  // refuses what is several versions, or a part of one
     return Version(text);
-  } catch (const Error& error) {
-    node.fail(error.message(), error.hint());
-  }
+  });
 }
 
 constexpr const char* kAmd = "AuthenticAMD";
