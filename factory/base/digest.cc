@@ -38,13 +38,13 @@ Digest Hasher::finish() {
   return Digest::from_hex(hex_of(raw));
 }
 
-void append_hex(std::string& out, const Sha256& sum) {
-  std::array<char, 64> digits{};
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    digits[2 * i] = "0123456789abcdef"[sum[i] >> 4];
-    digits[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
+void append_hex(std::string& out, std::span<const unsigned char> bytes) {
+  std::size_t at = out.size();
+  out.resize(at + 2 * bytes.size());
+  for (unsigned char byte : bytes) {
+    out[at++] = "0123456789abcdef"[byte >> 4];
+    out[at++] = "0123456789abcdef"[byte & 15];
   }
-  out.append(digits.data(), digits.size());
 }
 
 std::string hex_of(const Sha256& sum) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,7 @@ class Digest {
 
 // The bytes of a SHA-256, for those who keep many.
 using Sha256 = std::array<unsigned char, 32>;
-void append_hex(std::string& out, const Sha256& sum);  // 64 lower-case hex digits
+void append_hex(std::string& out, std::span<const unsigned char> bytes);  // lower-case hex digits
 std::string hex_of(const Sha256& sum);
 Sha256 sum_of_hex(std::string_view hex);  // REQUIRES: 64 lower-case hex digits
 

@@ -12,11 +12,6 @@
 namespace kiln {
 namespace {
 
-std::string axis_value(const AxisValues& axes, const std::string& axis) {
-  auto found = axes.find(axis);
-  return found == axes.end() || found->second == "none" ? "" : found->second;
-}
-
 const ComponentVersion& version_of(const Recipe& recipe, const ComponentValue& value, const AxisValues& axes,
                                    const SourceLocation& where) {
   std::string of_cell = recipe.kind == Kind::framework ? axis_value(axes, "version") : "";
@@ -63,6 +58,11 @@ const Method& method_of(const Recipe& recipe, const ComponentVersion& version, c
 }
 
 }  // namespace
+
+std::string axis_value(const AxisValues& axes, const std::string& axis) {
+  auto found = axes.find(axis);
+  return found == axes.end() || found->second == "none" ? "" : found->second;
+}
 
 bool has(const Choice& choice, const Companion& companion) {
   return std::ranges::any_of(choice, [&](const Chosen& chosen) {

@@ -23,6 +23,9 @@ struct Chosen {
 };
 using Choice = std::vector<Chosen>;
 
+// "" for "none" as well.
+std::string axis_value(const AxisValues& axes, const std::string& axis);
+
 // True when one of them is what `companion` asks for.
 bool has(const Choice& choice, const Companion& companion);
 

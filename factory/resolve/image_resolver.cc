@@ -7,15 +7,9 @@
 #include "factory/base/json_text.h"
 #include "factory/base/text.h"
 #include "factory/oci/documents.h"
-#include "factory/resolve/image_resolver.h"
 
 namespace kiln {
 namespace {
-
-std::string axis_of(const ImageRequest& request, const std::string& axis) {
-  auto found = request.axes.find(axis);
-  return found == request.axes.end() || found->second == "none" ? "" : found->second;
-}
 
 void add_globs(const std::vector<Need>& needs, std::set<std::string>& globs) {
   for (const Need& need : needs) {
@@ -140,7 +134,7 @@ ImageResolver::ImageResolver(const ResolveInput& input, ImageTable& table)
 }
 
 const ImageResolver::AnsweredTarget& ImageResolver::target_of(const ImageRequest& request) {
-  std::string name = axis_of(request, "target");
+  std::string name = axis_value(request.axes, "target");
   auto found = targets_.find(name);
   if (found != targets_.end()) return found->second;
   if (name.empty())
@@ -189,8 +183,8 @@ const Composition& ImageResolver::compose(const Choice& choice, const std::strin
 }
 
 void ImageResolver::solve(const ImageRequest& request, const Target& target, Solution& solution) {
-  solution.method = axis_of(request, "method");
-  const std::string optimise = axis_of(request, "optimise");
+  solution.method = axis_value(request.axes, "method");
+  const std::string optimise = axis_value(request.axes, "optimise");
   solution.optimise = &optimise_wish(optimise, request.where);
   Choice named = choose_named(request, input_.recipes);
   if (named.empty() || named.front().component->kind != Kind::base)
@@ -256,7 +250,7 @@ void ImageResolver::add_image(const ImageRequest& request, std::uint32_t cell, c
   const LaidSteps laid = lay_steps(input_, *table_, target, solution);
   if (!solution.optimise->says_nothing() && !laid.cell_optimise_used)
     throw Unsolvable{fmt::format("no script of this image reads compiler flags: '{}' would change nothing",
-                                 axis_of(request, "optimise"))};
+                                 axis_value(request.axes, "optimise"))};
   ImageTable::Image image;
   image.cell = cell;
   image.last_step = laid.last;

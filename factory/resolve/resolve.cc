@@ -71,10 +71,7 @@ std::string ResolvedImage::parent_key() const { return table_->parent_key(number
 std::string ResolvedImage::record_name() const {
   const ImageTable::Image& image = table_->images[number_];
   std::string name = hex_of(image.key) + "-";
-  for (unsigned char byte : image.naming) {
-    name += "0123456789abcdef"[byte >> 4];
-    name += "0123456789abcdef"[byte & 15];
-  }
+  append_hex(name, image.naming);
   return name;
 }
 

@@ -127,7 +127,8 @@ void StepTable::close(const std::vector<Number>& needed) {
   by_row_ = {};
 }
 
-void StepTable::walk(Number last, std::vector<std::vector<Number>>& stages, std::vector<Number>& laid) const {
+void StepTable::walk(Number last, Walked& walked) const {
+  auto& [stages, laid] = walked;
   constexpr std::size_t kUsual = 16;  // steps of a stage
   std::vector<Number> chain;
   chain.reserve(kUsual);
@@ -137,38 +138,35 @@ void StepTable::walk(Number last, std::vector<std::vector<Number>>& stages, std:
   for (Number step : chain) {
     const Number from = rows_[step].from;
     auto built = [&](const std::vector<Number>& stage) { return stage.back() == from; };
-    if (from != kNone && std::ranges::none_of(stages, built)) walk(from, stages, laid);
+    if (from != kNone && std::ranges::none_of(stages, built)) walk(from, walked);
     laid.push_back(step);
   }
   stages.push_back(std::move(chain));
 }
 
+StepTable::Walked StepTable::walked(Number last) const {
+  Walked walked;
+  walk(last, walked);
+  return walked;
+}
+
 std::vector<StepTable::StageSteps> StepTable::stages(Number last) const {
-  std::vector<std::vector<Number>> chains;
-  std::vector<Number> laid;
-  walk(last, chains, laid);
+  Walked all = walked(last);
   std::vector<StageSteps> stages;
-  for (std::vector<Number>& chain : chains) {
+  for (std::vector<Number>& chain : all.stages) {
     std::string name = chain.back() == last ? "image" : stage_name(pattern(chain.back()), stages);
     stages.push_back({std::move(name), std::move(chain)});
   }
   return stages;
 }
 
-std::vector<StepTable::Number> StepTable::laid(Number last) const {
-  std::vector<std::vector<Number>> chains;
-  std::vector<Number> laid;
-  walk(last, chains, laid);
-  return laid;
-}
+std::vector<StepTable::Number> StepTable::laid(Number last) const { return walked(last).laid; }
 
 std::vector<StepTable::Number> StepTable::steps(Number last) const {
-  std::vector<std::vector<Number>> chains;
-  std::vector<Number> laid;
-  walk(last, chains, laid);
+  const Walked all = walked(last);
   std::vector<Number> steps;
-  steps.reserve(laid.size());
-  for (const std::vector<Number>& chain : chains)
+  steps.reserve(all.laid.size());
+  for (const std::vector<Number>& chain : all.stages)
     for (Number step : chain) {
       auto same = [&](Number other) { return first(other) == first(step); };
       if (std::ranges::none_of(steps, same)) steps.push_back(step);
