@@ -26,7 +26,7 @@ namespace kiln {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr auto kForeignAge = std::chrono::hours(7 * 24);
+constexpr auto kLongUntouched = std::chrono::hours(7 * 24);
 constexpr int kMostTemporaries = 100'000;
 
 // Calls again while a signal interrupts.
@@ -73,15 +73,19 @@ std::optional<Owner> parse_owner(const std::string& name) {
   return Owner{name.substr(0, first), *pid, name.substr(second + 1, third - second - 1)};
 }
 
+bool untouched_for_long(const fs::path& path) {
+  std::error_code problem;
+  auto touched = fs::last_write_time(path, problem);
+  return !problem && fs::file_time_type::clock::now() - touched > kLongUntouched;
+}
+
 bool is_dead(const fs::path& file) {
   auto owner = parse_owner(file.filename().string());
   if (owner && owner->host == host_name()) {
     auto stat = process_stat(owner->pid);
     return !stat || stat->state == "Z" || stat->start != owner->start;
   }
-  std::error_code error;
-  auto touched = fs::last_write_time(file, error);
-  return !error && fs::file_time_type::clock::now() - touched > kForeignAge;
+  return untouched_for_long(file);
 }
 
 }  // namespace
@@ -224,16 +228,12 @@ bool LineFile::append(const std::string& lines) {
 
 bool LineFile::sync() const { return ::fsync(descriptor_) == 0; }
 
-namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kRandom = "XXXXXX";  // mkstemp(3)
-constexpr auto kLongUntouched = std::chrono::hours(7 * 24);
 
 bool is_random(std::string_view text) {
-  return text.size() == kRandom.size() && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-         });
+  return text.size() == kRandom.size() && std::ranges::all_of(text, is_letter_or_digit);
 }
 
 // Whether the lock is ours, and still that of `path`: a sweeper may have been there between making and
@@ -246,12 +246,6 @@ Grip grip(int descriptor, const fs::path& path) {
   bool same = ::fstat(descriptor, &held) == 0 && ::lstat(path.c_str(), &named) == 0 &&
               held.st_ino == named.st_ino && held.st_dev == named.st_dev;
   return same ? Grip::held : Grip::lost;
-}
-
-bool untouched_for_long(const fs::path& path) {
-  std::error_code problem;
-  auto touched = fs::last_write_time(path, problem);
-  return !problem && fs::file_time_type::clock::now() - touched > kLongUntouched;
 }
 
 void remove_if_dead(const fs::path& path, mode_t kind) {
