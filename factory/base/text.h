@@ -45,6 +45,18 @@ std::string_view trimmed(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::vector<std::string_view> split(std::string_view text, std::string_view separators);  // at any of them
 
+// The words one after the other, with `between` in the middle of each two.
+template <typename Words>
+std::string joined(const Words& words, std::string_view between) {
+  std::string text;
+  std::string_view before;
+  for (std::string_view word : words) {
+    text.append(before).append(word);
+    before = between;
+  }
+  return text;
+}
+
 // The number that all of the text is, as std::from_chars reads it; `how` is a base. nullopt for other text.
 template <typename Number>
 std::optional<Number> as_number(std::string_view text, auto... how) {

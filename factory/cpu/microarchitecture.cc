@@ -16,7 +16,7 @@ using CompilerEntry = Microarchitecture::CompilerEntry;
 std::string versions_of(const std::vector<CompilerEntry>& entries) {
   std::vector<std::string_view> versions;
   for (const CompilerEntry& entry : entries) versions.push_back(entry.versions);
-  return fmt::format("{}", fmt::join(versions, ", "));
+  return joined(versions, ", ");
 }
 
 // The first entry that admits the version, or nullptr.
@@ -34,10 +34,6 @@ std::string no_entry_note(const Microarchitecture& cpu, std::string_view compile
     return fmt::format("{} has no entry for {}", compiler, cpu.name);
   return fmt::format("{} {} has no entry for {} (archspec's {})", compiler, version, cpu.name,
                      versions_of(*entries));
-}
-
-std::string joined_notes(const std::vector<std::string>& notes) {
-  return fmt::format("{}", fmt::join(notes, "; "));
 }
 
 FlagsAnswer refusal(FlagsAnswer::Kind kind, std::string reason) { return {kind, {}, {}, std::move(reason)}; }
@@ -241,7 +237,7 @@ std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std:
                                   version, entry->versions, cpu.name));
     }
     if (!entry->warning.empty()) notes.push_back(entry->warning);
-    return BestFlags{cpu.name, entry->flags, joined_notes(notes), entry->versions};
+    return BestFlags{cpu.name, entry->flags, joined(notes, "; "), entry->versions};
   }
   return std::nullopt;
 }

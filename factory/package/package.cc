@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/base/text.h"
 #include "factory/oci/documents.h"
 #include "factory/package/kept_findings.h"
 #include "factory/record/host_needs.h"
@@ -212,16 +213,14 @@ ImageConfig config_of(const ImageSpec& spec, const LayerChain& built, const std:
 void add_evidence_labels(const EvidenceRecord& evidence, std::map<std::string, std::string>& labels) {
   if (evidence.empty()) return;
   auto add = [&](const char* name, const std::vector<std::string>& words) {
-    if (!words.empty())
-      labels[fmt::format("io.kiln.evidence.{}", name)] = fmt::format("{}", fmt::join(words, " "));
+    if (!words.empty()) labels[fmt::format("io.kiln.evidence.{}", name)] = joined(words, " ");
   };
   labels["io.kiln.evidence.verdict"] = evidence.verdict;
   add("unconditional", evidence.unconditional);
   add("dispatched", evidence.dispatched);
   add("gpu", evidence.gpu);
   if (!evidence.glibc.empty()) labels["io.kiln.evidence.glibc"] = evidence.glibc;
-  if (!evidence.flags.empty())
-    labels["io.kiln.evidence.flags"] = fmt::format("{}", fmt::join(evidence.flags, "; "));
+  if (!evidence.flags.empty()) labels["io.kiln.evidence.flags"] = joined(evidence.flags, "; ");
 }
 
 }  // namespace

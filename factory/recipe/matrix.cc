@@ -82,7 +82,7 @@ std::string largest(std::vector<AxisSize> axes) {
   if (axes.size() > 3) axes.resize(3);
   std::vector<std::string> texts;
   for (const AxisSize& axis : axes) texts.push_back(fmt::format("{} ({} values)", axis.name, axis.values));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(texts, ", ");
 }
 
 std::uint64_t checked_product(const std::string& group, std::vector<AxisSize> axes, std::uint64_t limit,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "factory/base/error.h"
+#include "factory/base/text.h"
 #include "factory/render/render.h"
 #include "factory/render/stage_layout.h"
 
@@ -210,7 +211,7 @@ std::string setup_script(const SetupParts& parts) {
   if (parts.beside) text += with(kFolders, parts.tests ? " \"$root/.kiln/tests\"" : "");
   std::vector<std::string> names;
   for (const auto& [name, steps] : parts.secrets) names.push_back(name);
-  if (!names.empty()) text += with(kSecrets, fmt::format("{}", fmt::join(names, " ")));
+  if (!names.empty()) text += with(kSecrets, joined(names, " "));
   if (parts.beside) text += kSiteOfBase;
   return text += kCertificates;
 }

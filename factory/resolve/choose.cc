@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "factory/base/text.h"
 #include "factory/recipe/component_value.h"
 
 namespace kiln {
@@ -38,8 +39,7 @@ std::string missing_method(const Recipe& recipe, const ComponentVersion& version
   for (const Method& other : recipe.methods)
     if (offers(other, version)) offered.push_back(other.name);
   return fmt::format("{} {} has no method {}; it has {}", recipe.name, version.version.text(),
-                     method.empty() ? "at all" : method,
-                     offered.empty() ? "none" : fmt::format("{}", fmt::join(offered, ", ")));
+                     method.empty() ? "at all" : method, offered.empty() ? "none" : joined(offered, ", "));
 }
 
 const Method& method_of(const Recipe& recipe, const ComponentVersion& version, const ComponentValue& value,

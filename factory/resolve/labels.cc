@@ -17,10 +17,6 @@
 namespace kiln {
 namespace {
 
-std::string joined(const std::vector<std::string>& words, std::string_view between) {
-  return fmt::format("{}", fmt::join(words, between));
-}
-
 // "openblas 0.3.29 (distro)".
 std::string describe(const ComponentUse& use) {
   return fmt::format("{} {} ({})", use.name, use.version.text(), use.method);

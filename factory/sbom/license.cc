@@ -90,7 +90,7 @@ Part joined(const std::vector<Part>& parts, Joint joint) {
     if (!contains(seen, text)) seen.push_back(text);
   }
   if (seen.size() == 1) return parts.front();
-  all.license.expression = fmt::format("{}", fmt::join(seen, joint == Joint::both ? " AND " : " OR "));
+  all.license.expression = kiln::joined(seen, joint == Joint::both ? " AND " : " OR ");
   return all;
 }
 

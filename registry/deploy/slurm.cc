@@ -79,10 +79,6 @@ void add_checkpoint(const JobRequest& job, Directives& directives) {
   directives.value("signal", fmt::format("B:{}@{}", job.checkpoint->signal, job.checkpoint->before.count()));
 }
 
-std::string names_text(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ","));
-}
-
 }  // namespace
 
 SchedulerHeader slurm_header(const Deployment& deployment) {
@@ -94,7 +90,7 @@ SchedulerHeader slurm_header(const Deployment& deployment) {
   directives.value("partition", job.partition);
   directives.value("qos", job.qos);
   add_size(deployment, directives);
-  directives.value("nodelist", names_text(job.node_names));
+  directives.value("nodelist", joined(job.node_names, ","));
   directives.value("array", job.array);
   add_output(job, directives);
   directives.value("constraint", job.constraint);

@@ -197,7 +197,7 @@ Version least_driver(const HostNeeds& needs) {
 }
 
 std::string list_or(const std::vector<std::string>& words, const char* empty) {
-  return words.empty() ? empty : fmt::format("{}", fmt::join(words, ", "));
+  return words.empty() ? empty : joined(words, ", ");
 }
 
 KnownHost::KnownHost(const HostDescription& description, const Microarchitectures& cpus)

@@ -228,7 +228,7 @@ std::string behind_text(const Ranked& winner, const Ranked& other) {
 std::string strongest(const PredictedSpeed& predicted) {
   constexpr std::size_t kShown = 4;
   const std::span<const std::string> reasons(predicted.reasons);
-  return fmt::format("{}", fmt::join(reasons.first(std::min(reasons.size(), kShown)), "; "));
+  return joined(reasons.first(std::min(reasons.size(), kShown)), "; ");
 }
 
 void add_prediction(std::vector<std::string>& reasons, const Candidate& winner,

@@ -118,7 +118,7 @@ EndpointAnswer answer_openapi(const EndpointCall&, const EndpointContext&) {
 
 EndpointAnswer answer_page(const EndpointCall& call, const EndpointContext& context) {
   std::optional<ServedPage> page;
-  if (context.pages) page = context.pages(fmt::format("{}", fmt::join(call.request.target.segments, "/")));
+  if (context.pages) page = context.pages(joined(call.request.target.segments, "/"));
   if (!page) return {nothing_here(ErrorStyle::own)};
   EndpointAnswer answer;
   answer.response.body = std::move(page->bytes);

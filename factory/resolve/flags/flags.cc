@@ -23,7 +23,7 @@ std::string joined_filled(const std::vector<std::string>& parts, std::string_vie
   std::vector<std::string_view> filled;
   for (const std::string& part : parts)
     if (!part.empty()) filled.emplace_back(part);
-  return fmt::format("{}", fmt::join(filled, between));
+  return joined(filled, between);
 }
 
 // Each word of `flags` with `prefix` before it.
@@ -233,7 +233,7 @@ FlagOrigin gpu_flags(const std::string& variable, const Target& target) {
   return {variable,
           value,
           "",
-          fmt::format("{}", fmt::join(amd ? amd_targets(target) : nvidia_targets(target), " ")),
+          joined(amd ? amd_targets(target) : nvidia_targets(target), " "),
           amd ? "" : ptx_note(target),
           "the target's accelerators"};
 }

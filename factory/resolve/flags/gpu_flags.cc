@@ -40,7 +40,7 @@ std::string spell(const Target& target, std::string_view between,
   const std::vector<Capability> all = capabilities(target);
   std::vector<std::string> words;
   for (const Capability& one : all) words.push_back(word(one, &one == &all.back()));
-  return fmt::format("{}", fmt::join(words, between));
+  return joined(words, between);
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ std::string cuda_gencode(const Target& target) {
   });
 }
 
-std::string hip_archs(const Target& target) { return fmt::format("{}", fmt::join(amd_targets(target), ";")); }
+std::string hip_archs(const Target& target) { return joined(amd_targets(target), ";"); }
 
 std::string hip_offload_archs(const Target& target) {
   std::string words;
