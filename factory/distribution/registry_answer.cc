@@ -216,6 +216,12 @@ bool is_full(const HttpAnswer& answer) {
   return answer.status == 507 || (answer.status >= 500 && contains(answer.body, "no space left on device"));
 }
 
+// one of its errors has it
+static bool has_error_code(const HttpAnswer& answer, std::string_view code) {
+  const std::vector<Said> errors = errors_in(answer.body);
+  return std::ranges::any_of(errors, [&](const Said& said) { return said.code == code; });
+}
+
 bool has_empty_link(const HttpAnswer& answer) {
   return answer.status == 400 && has_error_code(answer, "DIGEST_INVALID") &&
          has_error_code(answer, "MANIFEST_BLOB_UNKNOWN");
@@ -235,11 +241,6 @@ std::string said_by(const HttpAnswer& answer) {
 }
 
 std::string error_code_in(const HttpAnswer& answer) { return first_error(answer.body).code; }
-
-bool has_error_code(const HttpAnswer& answer, std::string_view code) {
-  const std::vector<Said> errors = errors_in(answer.body);
-  return std::ranges::any_of(errors, [&](const Said& said) { return said.code == code; });
-}
 
 Challenge challenge_in(const HttpAnswer& answer) {
   for (auto [at, end] = answer.headers.equal_range("www-authenticate"); at != end; ++at)

@@ -29,8 +29,7 @@ bool has_empty_link(const HttpAnswer& answer);
 bool is_full(const HttpAnswer& answer);
 // "403 DENIED: requested access to the resource is denied", in one line; bodies may be anything.
 std::string said_by(const HttpAnswer& answer);
-std::string error_code_in(const HttpAnswer& answer);                   // the first; "" for a body without one
-bool has_error_code(const HttpAnswer& answer, std::string_view code);  // one of its errors has it
+std::string error_code_in(const HttpAnswer& answer);  // the first; "" for a body without one
 
 // How a 401 wants to be told who we are.
 struct Challenge {

@@ -48,6 +48,7 @@ std::string folder_of(const std::string& path) {
   return slash == path.npos ? "" : path.substr(0, slash);
 }
 
+// The folders of /etc/ld.so.conf and what it includes, in order.
 class Configuration {
  public:
   explicit Configuration(ImageFiles& files) : files_(files) {}
@@ -112,7 +113,7 @@ class Resolver {
   Resolver(ImageFiles& files, const std::vector<ElfEntry>& entries, const std::string& library_path)
       : files_(files),
         environment_(folders_in(library_path, library_path.size())),
-        configured_(configured_folders(files)) {
+        configured_(Configuration(files).read()) {
     for (const ElfEntry& entry : entries) {
       by_name_.emplace(last_part(entry.path), entry.path);
       if (!entry.facts->dynamic.soname.empty()) by_name_.emplace(entry.facts->dynamic.soname, entry.path);
@@ -226,8 +227,6 @@ bool is_loaded(const ElfEntry& entry) {
 }
 
 }  // namespace
-
-std::vector<std::string> configured_folders(ImageFiles& files) { return Configuration(files).read(); }
 
 std::vector<ElfEntry> elf_entries(const ImageFiles& files) {
   std::vector<ElfEntry> entries;

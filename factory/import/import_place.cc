@@ -52,7 +52,9 @@ void share_one_base(LegacyImage& image) {
 
 }  // namespace
 
-void settle_build_bases(std::vector<ImportCell>& cells) {
+// Decides what build stages of another base stand upon: a version of the image's base where both are of one
+// repository and all images of that base agree, else one base for both, with a note.
+static void settle_build_bases(std::vector<ImportCell>& cells) {
   std::map<std::string, int> of_method;
   std::map<std::string, std::set<std::string>>
       builds_on;  // base → what build stages of its images stand upon

@@ -171,7 +171,8 @@ bool has_word(const std::string& name, std::initializer_list<std::string_view> w
 
 }  // namespace
 
-bool is_for_cell(const std::string& file, const CellPart& part, bool gpu) {
+// True when a requirements file of this method is for such a cell, by its name: versions, cpu, gpu, cuda.
+static bool is_for_cell(const std::string& file, const CellPart& part, bool gpu) {
   bool gpu_file = has_word(file, {"gpu", "cuda", "cu1", "rocm"});
   bool cpu_file = has_word(file, {"cpu"});
   if ((gpu_file && !gpu) || (cpu_file && gpu)) return false;

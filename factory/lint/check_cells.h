@@ -76,7 +76,4 @@ void check_runtime_of(const Cell& cell, CellReport& report);  // KL035
 void check_bazel_of(const Cell& cell, const CellInput& input, CellReport& report);    // KL036
 void check_sources_of(const Cell& cell, const CellInput& input, CellReport& report);  // KL025
 
-// True when a requirements file of this method is for such a cell, by its name: versions, cpu, gpu, cuda.
-bool is_for_cell(const std::string& file, const CellPart& part, bool gpu);
-
 }  // namespace kiln::lint

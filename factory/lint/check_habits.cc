@@ -74,7 +74,8 @@ void check_profiles(const ScriptUnit& unit, Report& report) {
 
 }  // namespace
 
-void check_state(const ScriptUnit& unit, Report& report) {
+// KL001, KL002
+static void check_state(const ScriptUnit& unit, Report& report) {
   if (unit.place == ScriptRole::environment) return;
   if (unit.place != ScriptRole::other && !unit.is_sourced) check_last_commands(unit, report);
   check_profiles(unit, report);
@@ -234,7 +235,8 @@ Finding& add(Report& report, std::string_view rule, const ScriptUnit& unit, cons
   return finding;
 }
 
-void check_habits(const ScriptUnit& unit, Report& report) {
+// KL034, KL075, KL077, KL079, KL081, KL082, KL084
+static void check_habits(const ScriptUnit& unit, Report& report) {
   if (unit.place == ScriptRole::environment) return;
   for (const ShellCommand& command : unit.shell.commands) {
     check_sudo(unit, command, report);

@@ -226,27 +226,6 @@ void check_wheels(const RecipeSource& recipe, Report& report) {
 
 }  // namespace
 
-void check_recipe(const RecipeSource& recipe, Report& report) {
-  const JsonNode root = recipe.document.root();
-  check_files(recipe, report);
-  check_methods(recipe, report);
-  check_versions(recipe, report);
-  check_facts(recipe, report);
-  check_sources(recipe, report);
-  check_caches(recipe, report);
-  check_epoch(recipe, report);
-  check_accept(recipe, report);
-  check_drivers(recipe, report);
-  check_wheels(recipe, report);
-  check_recipe_parameters(recipe, report);
-  check_recipe_test(recipe, report);
-  for (const std::string& path : recipe.unnamed)
-    report.add("KL092", {(recipe.component.folder / path).string(), 1, 1, ""},
-               fmt::format("recipe.json does not name '{}'", path));
-  if (recipe.component.licenses.empty())
-    report.add("KL093", root.where(), "nothing says under which licences it is");
-}
-
 // Builds that become others because of SOURCE_DATE_EPOCH, which kiln sets for every script.
 
 namespace {
@@ -354,11 +333,33 @@ void check_method(const EpochReader& reader, const MethodScripts& scripts, Repor
 
 }  // namespace
 
-void check_epoch(const RecipeSource& recipe, Report& report) {
+// KL096
+static void check_epoch(const RecipeSource& recipe, Report& report) {
   for (const Method& method : recipe.component.methods) {
     const MethodScripts scripts = scripts_of(recipe, method);
     for (const EpochReader& reader : epoch_readers()) check_method(reader, scripts, report);
   }
+}
+
+void check_recipe(const RecipeSource& recipe, Report& report) {
+  const JsonNode root = recipe.document.root();
+  check_files(recipe, report);
+  check_methods(recipe, report);
+  check_versions(recipe, report);
+  check_facts(recipe, report);
+  check_sources(recipe, report);
+  check_caches(recipe, report);
+  check_epoch(recipe, report);
+  check_accept(recipe, report);
+  check_drivers(recipe, report);
+  check_wheels(recipe, report);
+  check_recipe_parameters(recipe, report);
+  check_recipe_test(recipe, report);
+  for (const std::string& path : recipe.unnamed)
+    report.add("KL092", {(recipe.component.folder / path).string(), 1, 1, ""},
+               fmt::format("recipe.json does not name '{}'", path));
+  if (recipe.component.licenses.empty())
+    report.add("KL093", root.where(), "nothing says under which licences it is");
 }
 
 }  // namespace kiln::lint

@@ -89,10 +89,6 @@ class Linter {
   std::set<std::string> pinned_;  // recipes of bases that a lockfile pins: their tags may move
 };
 
-// Marks what comments of the files allow (`# kiln-lint: ignore KL012 reason`) and reports comments without a
-// reason (KL099).
-void apply_suppressions(std::map<std::string, SourceFile>& sources, Report& report);
-
 // What shellcheck says about the files, in one batch; findings of unchanged scripts come from the cache.
 // Throws nothing for a shellcheck that is missing: a note says so.
 void run_shellcheck(const std::vector<Script>& scripts, const std::map<std::string, SourceFile>& sources,

@@ -250,7 +250,7 @@ std::unique_ptr<LayerCompressor> make_compressor(LayerCompression compression, i
   return std::make_unique<ZstdCompressor>(level, threads, out);
 }
 
-std::string_view layer_media_type(LayerCompression compression) {
+static std::string_view layer_media_type(LayerCompression compression) {
   return compression == LayerCompression::gzip ? media_type::kLayerGzip : media_type::kLayerZstd;
 }
 

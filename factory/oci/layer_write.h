@@ -31,8 +31,6 @@ class LayerCompressor {
 std::unique_ptr<LayerCompressor> make_compressor(LayerCompression compression, int level, int threads,
                                                  BlobStore::Writer& out);
 
-std::string_view layer_media_type(LayerCompression compression);
-
 struct LayerOptions {
   std::int64_t epoch = 0;  // no entry is newer (seconds, UTC)
   LayerCompression compression = LayerCompression::zstd;

@@ -16,6 +16,12 @@
 namespace kiln {
 namespace {
 
+enum class PartialUse {
+  include,    // axis values
+  exclude,    // version ranges and globs; `reason` beside them is passed over
+  condition,  // version ranges and globs; keys may also be facts, such as framework.python
+};
+
 constexpr const char* kComponentForm = "none, or name[@version][:method], several joined by '+'";
 
 // What follows a "+" in a version (1.5.1+cpu) reads as a component of its own: such versions are asked for
@@ -109,6 +115,44 @@ void check_size(const std::string& group, const JsonNode& node) {
   for (const auto& [name, body] : node.members())
     axes.push_back({name, body.is_array() ? body.value().size() : 1});
   if (!axes.empty()) checked_product(group, std::move(axes), kMaxCells, node.where());
+}
+
+// One value of the axis `name`, checked by the axis' grammar. Throws Error(input).
+std::string read_axis_value(const std::string& name, const JsonNode& node) {
+  if (node.is_array())
+    node.fail("expected a string, found an array", "several components are joined: \"mkl+openmpi\"");
+  std::string text = read_text(node);
+  if (name == "version")
+    read_range(node);
+  else if (name == "method")
+    read_word_of(node, method_names(), "a method");
+  else if (name == "target")
+    check_target(node, text);
+  else if (name == "optimise")
+    parse_optimise(text, node.where());
+  else
+    check_components(*kind_from(name), node, text);
+  return text;
+}
+
+// A map of axis names to values, not empty.
+AxisValues read_partial(const JsonNode& node, PartialUse use) {
+  AxisValues values;
+  const auto& axes = keys_of("matrix/cell");
+  for (const auto& [key, value] : node.members()) {
+    if (use == PartialUse::exclude && key == "reason") continue;
+    const bool axis = contains(axes, key);
+    const bool fact = !axis && use == PartialUse::condition && is_fact_key(key);
+    if (!axis && !fact) fail_key(node, key, use);
+    if (use == PartialUse::include)
+      values[key] = read_axis_value(key, value);
+    else if (fact || key == "version")
+      values[key] = read_range(value).text();
+    else
+      values[key] = read_glob(value);
+  }
+  if (values.empty()) node.fail("expected at least one axis, found an empty object");
+  return values;
 }
 
 std::vector<Axis> read_axes(const JsonNode& node) {
@@ -276,42 +320,6 @@ void MatrixReader::check_chain(const fs::path& file, const JsonNode& entry) cons
 }
 
 }  // namespace
-
-std::string read_axis_value(const std::string& name, const JsonNode& node) {
-  if (node.is_array())
-    node.fail("expected a string, found an array", "several components are joined: \"mkl+openmpi\"");
-  std::string text = read_text(node);
-  if (name == "version")
-    read_range(node);
-  else if (name == "method")
-    read_word_of(node, method_names(), "a method");
-  else if (name == "target")
-    check_target(node, text);
-  else if (name == "optimise")
-    parse_optimise(text, node.where());
-  else
-    check_components(*kind_from(name), node, text);
-  return text;
-}
-
-AxisValues read_partial(const JsonNode& node, PartialUse use) {
-  AxisValues values;
-  const auto& axes = keys_of("matrix/cell");
-  for (const auto& [key, value] : node.members()) {
-    if (use == PartialUse::exclude && key == "reason") continue;
-    const bool axis = contains(axes, key);
-    const bool fact = !axis && use == PartialUse::condition && is_fact_key(key);
-    if (!axis && !fact) fail_key(node, key, use);
-    if (use == PartialUse::include)
-      values[key] = read_axis_value(key, value);
-    else if (fact || key == "version")
-      values[key] = read_range(value).text();
-    else
-      values[key] = read_glob(value);
-  }
-  if (values.empty()) node.fail("expected at least one axis, found an empty object");
-  return values;
-}
 
 Matrix read_matrix(const FileSystem& files, const fs::path& file) { return MatrixReader(files).read(file); }
 

@@ -68,18 +68,4 @@ Matrix read_matrix(const FileSystem& files, const fs::path& file);
 // read_matrix asks it for kMaxCells before it looks at the axes' names and values.
 std::uint64_t checked_size(const MatrixGroup& group, std::uint64_t limit);
 
-// The values of a matrix: what stands on an axis, in a partial cell, and in a condition.
-
-// One value of the axis `name`, checked by the axis' grammar. Throws Error(input).
-std::string read_axis_value(const std::string& name, const JsonNode& node);
-
-enum class PartialUse {
-  include,    // axis values
-  exclude,    // version ranges and globs; `reason` beside them is passed over
-  condition,  // version ranges and globs; keys may also be facts, such as framework.python
-};
-
-// A map of axis names to values, not empty.
-AxisValues read_partial(const JsonNode& node, PartialUse use);
-
 }  // namespace kiln

@@ -207,7 +207,7 @@ bool depends_on_optimise(std::string_view name) {
   return parameter != nullptr && parameter->kind == From::compiler_flags;
 }
 
-const std::vector<CacheKind>& cache_kinds() {
+static const std::vector<CacheKind>& cache_kinds() {
   static const std::vector<CacheKind> kKinds = {
       {"ccache", "ccache", "", "install ccache and put /usr/lib/ccache first in PATH"},
       {"pip", "pip", "--no-cache-dir", "call pip without --no-cache-dir"}};

@@ -59,7 +59,7 @@ std::optional<std::size_t> applications_of(const Choice& choice) {
 
 }  // namespace
 
-const std::vector<std::string>& image_command() {
+static const std::vector<std::string>& image_command() {
   static const std::vector<std::string> kCommand = {"/bin/sh"};
   return kCommand;
 }

@@ -135,8 +135,10 @@ std::array<std::string, 4> cut(const Json& inputs) {
 
 }  // namespace
 
-StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
-                         const StepContext& context, const BaseInputs& below) {
+// REQUIRES: the files of the step were read with the recipe. `test`: of StepRole::test. `below`: for
+// StepRole::base. Throws Error(input) for a file that was not read.
+static StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
+                                const StepContext& context, const BaseInputs& below) {
   const Recipe& recipe = *chosen.component;
   const Method& method = *chosen.method;
   std::vector<std::string> files = files_at(chosen, context);

@@ -55,13 +55,7 @@ bool asks(const std::vector<std::string>& words) {
   return std::ranges::any_of(words, [](const std::string& word) { return contains(word, kPartition); });
 }
 
-SlurmSite read_slurm(const JsonNode& launcher) {
-  launcher.allow_only(keys_of("site/launcher"));
-  return read_slurm_site(launcher.at("slurm"));
-}
-
-}  // namespace
-
+// At the object "slurm". What a partition does not say is as of "default". Throws Error(input).
 SlurmSite read_slurm_site(const JsonNode& node) {
   node.allow_only(keys_of("site/slurm"));
   SlurmSite site;
@@ -81,6 +75,13 @@ SlurmSite read_slurm_site(const JsonNode& node) {
   if (auto patience = node.find("patience")) site.patience = read_limit_of_time(*patience);
   return site;
 }
+
+SlurmSite read_slurm(const JsonNode& launcher) {
+  launcher.allow_only(keys_of("site/launcher"));
+  return read_slurm_site(launcher.at("slurm"));
+}
+
+}  // namespace
 
 SlurmPartition partition_named(const SlurmSite& site, const std::string& name) {
   if (auto found = site.partitions.find(name); found != site.partitions.end()) return found->second;

@@ -33,7 +33,6 @@ struct SchedulerHeader {
 SchedulerHeader slurm_header(const Deployment& deployment);
 SchedulerHeader torque_header(const Deployment& deployment);
 SchedulerHeader openpbs_header(const Deployment& deployment);
-SchedulerHeader bash_header(const Deployment& deployment);
 SchedulerHeader header_of(const Deployment& deployment);
 
 // Of `job_dependency`: Slurm and PBS have different types, and Slurm alone has '?' and a delay. Throws

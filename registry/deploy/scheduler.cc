@@ -55,6 +55,31 @@ void check_dependency(const JobRequest& job, Scheduler scheduler) {
   }
 }
 
+// No scheduler: the script runs where it is started.
+static SchedulerHeader bash_header(const Deployment& deployment) {
+  const JobRequest& job = deployment.job;
+  SchedulerHeader header{{"#!/bin/bash"}, {}};
+  const std::pair<const char*, bool> options[] = {{"account", !job.account.empty()},
+                                                  {"queue", !job.queue.empty()},
+                                                  {"partition", !job.partition.empty()},
+                                                  {"qos", !job.qos.empty()},
+                                                  {"wall_time_limit", job.wall_time.has_value()},
+                                                  {"node_count", job.nodes.value_or(1) > 1},
+                                                  {"memory_limit", job.memory > 0},
+                                                  {"minimum_memory_per_processor", job.memory_per_core > 0},
+                                                  {"request_specific_nodes", !job.node_names.empty()},
+                                                  {"job_array", !job.array.empty()},
+                                                  {"architecture_constraint", !job.constraint.empty()},
+                                                  {"job_dependency", !job.dependency.empty()},
+                                                  {"request_event_notification", !job.mail.empty()},
+                                                  {"email_address", !job.address.empty()},
+                                                  {"defer_job", job.start.has_value()},
+                                                  {"node_exclusive", job.exclusive}};
+  for (const auto& [name, asked] : options)
+    if (asked) header.missing.push_back(fmt::format("{}: a plain script has no option for it", name));
+  return header;
+}
+
 SchedulerHeader header_of(const Deployment& deployment) {
   switch (deployment.scheduler) {
     case Scheduler::slurm:
@@ -93,31 +118,6 @@ std::vector<std::string> start_lines(const Deployment& deployment) {
 
 std::string launcher_words(const Deployment& deployment) {
   return deployment.scheduler == Scheduler::slurm ? slurm_launcher(deployment) : mpirun_words(deployment);
-}
-
-// No scheduler: the script runs where it is started.
-SchedulerHeader bash_header(const Deployment& deployment) {
-  const JobRequest& job = deployment.job;
-  SchedulerHeader header{{"#!/bin/bash"}, {}};
-  const std::pair<const char*, bool> options[] = {{"account", !job.account.empty()},
-                                                  {"queue", !job.queue.empty()},
-                                                  {"partition", !job.partition.empty()},
-                                                  {"qos", !job.qos.empty()},
-                                                  {"wall_time_limit", job.wall_time.has_value()},
-                                                  {"node_count", job.nodes.value_or(1) > 1},
-                                                  {"memory_limit", job.memory > 0},
-                                                  {"minimum_memory_per_processor", job.memory_per_core > 0},
-                                                  {"request_specific_nodes", !job.node_names.empty()},
-                                                  {"job_array", !job.array.empty()},
-                                                  {"architecture_constraint", !job.constraint.empty()},
-                                                  {"job_dependency", !job.dependency.empty()},
-                                                  {"request_event_notification", !job.mail.empty()},
-                                                  {"email_address", !job.address.empty()},
-                                                  {"defer_job", job.start.has_value()},
-                                                  {"node_exclusive", job.exclusive}};
-  for (const auto& [name, asked] : options)
-    if (asked) header.missing.push_back(fmt::format("{}: a plain script has no option for it", name));
-  return header;
 }
 
 }  // namespace kiln

@@ -85,8 +85,9 @@ void no_snapshot(std::int64_t number, std::int64_t newest) {
                           : fmt::format("the newest is {}; `kiln index snapshots` shows them", newest));
 }
 
-std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
-                                  std::optional<std::int64_t> snapshot) {
+// Images that are not lost and that the filter takes, proven.
+static std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
+                                         std::optional<std::int64_t> snapshot) {
   const Asked asked = asked_for(state, snapshot);
   if (asked.live && asked.number < 0) fail_lost(-asked.number);
   std::vector<RawEntry> entries;
@@ -108,7 +109,8 @@ std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
   return entries;
 }
 
-std::vector<ApplicationRow> application_rows(IndexState& state, std::optional<std::int64_t> snapshot) {
+// One for each application of the snapshot, proven.
+static std::vector<ApplicationRow> application_rows(IndexState& state, std::optional<std::int64_t> snapshot) {
   const Asked asked = asked_for(state, snapshot);
   if (asked.live) return state.applications(asked.current);
   std::vector<ApplicationRow> rows;

@@ -43,10 +43,6 @@ class OldRows {
   bool strict_;
 };
 
-// The database in `folder`, verified; made again from the sidecars, and from what the old one still proves,
-// where it is missing or damaged: `found` says so. Throws Error(store).
-std::unique_ptr<IndexState> open_or_make_again(const std::filesystem::path& folder);
-
 // recover() of a database in which opening sees no damage, but reading all of it does.
 std::unique_ptr<IndexState> reconcile_or_make_again(const std::filesystem::path& folder);
 

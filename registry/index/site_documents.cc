@@ -71,7 +71,9 @@ std::vector<SiteDocument> all_site_documents(const BlobStore& store) {
   return all;
 }
 
-std::vector<SiteDocument> site_documents_of(const std::vector<SiteDocument>& all, std::int64_t snapshot) {
+// Those of this snapshot, in the order of their import.
+static std::vector<SiteDocument> site_documents_of(const std::vector<SiteDocument>& all,
+                                                   std::int64_t snapshot) {
   std::vector<SiteDocument> found;
   for (const SiteDocument& document : all) {
     if (document.since > snapshot) continue;

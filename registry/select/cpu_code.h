@@ -14,11 +14,6 @@
 
 namespace kiln {
 
-// Features that a target's code never asks for, although archspec's lists have them: no compiler emits them
-// unless a program or an option asks. Kernels and virtual machines hide many of them, and archspec's lists of
-// some processors omit them.
-bool is_asked_for(std::string_view feature);
-
 // How good code is for a processor that runs it: more is better. Compared in this order.
 struct CpuFit {
   bool own_name = false;  // made for exactly this microarchitecture

@@ -51,7 +51,8 @@ std::string gain_state(const Measurement* measured) {
                      counted(static_cast<std::size_t>(measured->rounds), "round"), kProvingRounds);
 }
 
-StockGain word_of_all(const std::set<StockGain>& gains) {
+// The word for several: proven if one is, else no gain, else slower, else not measured.
+static StockGain word_of_all(const std::set<StockGain>& gains) {
   for (StockGain gain : {StockGain::proven, StockGain::no_gain, StockGain::slower})
     if (gains.contains(gain)) return gain;
   return StockGain::not_measured;
