@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "factory/collect/disk_need.h"
 #include "factory/plan/cell_patterns.h"

@@ -9,7 +9,7 @@
 #include "factory/distribution/http.h"
 #include "factory/engine/architecture.h"
 #include "factory/engine/engine.h"
-#include "factory/engine/own_ids.h"
+#include "factory/engine/user_namespace.h"
 #include "factory/os/cgroup.h"
 #include "factory/os/file_lock.h"
 #include "factory/os/processors.h"
@@ -238,15 +238,7 @@ void add_names(const std::string& what, const std::set<std::string>& asked,
 }  // namespace
 
 std::optional<std::string> DoctorSubject::output_of(std::vector<std::string> argv) const {
-  if (!runner.find_program(argv.front())) return std::nullopt;
-  Command command;
-  command.argv = std::move(argv);
-  command.environment = child_environment;
-  command.limits.wall = std::chrono::seconds(10);
-  command.capture_stdout = true;
-  const CommandResult result = runner.run(command);
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  return result.ok() ? std::optional(result.output) : std::nullopt;
+  return runner.answer(std::move(argv), child_environment, std::chrono::seconds(10));
 }
 
 std::string version_in(const std::string& output) {

@@ -26,7 +26,7 @@ void HeardWarnings::hear(const std::string& line) {
   if (!is_warning(line)) return;
   const std::string text = without_controls(line);
   const std::lock_guard lock(mutex_);
-  if (std::find(lines_.begin(), lines_.end(), text) != lines_.end()) return;
+  if (std::ranges::find(lines_, text) != lines_.end()) return;
   if (lines_.size() < kMostWarnings)
     lines_.push_back(text);
   else

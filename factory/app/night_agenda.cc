@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "factory/base/text.h"
 #include "factory/bench/conditions.h"
@@ -16,8 +15,7 @@ namespace kiln {
 std::vector<Demand> unmet_demand(std::vector<Demand> all) {
   constexpr std::size_t kMostQuestions = 100;
   std::erase_if(all, [](const Demand& one) { return one.outcome == Demand::Outcome::answered; });
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Demand& a, const Demand& b) { return a.count > b.count; });
+  std::ranges::stable_sort(all, [](const Demand& a, const Demand& b) { return a.count > b.count; });
   if (all.size() > kMostQuestions) all.resize(kMostQuestions);
   return all;
 }
@@ -59,9 +57,7 @@ std::string text_of(const PlannedSession& planned) {
 }
 
 void sort_by_need(std::vector<PlannedSession>& agenda) {
-  std::stable_sort(agenda.begin(), agenda.end(), [](const PlannedSession& a, const PlannedSession& b) {
-    return a.session.need < b.session.need;
-  });
+  std::ranges::stable_sort(agenda, {}, [](const PlannedSession& one) { return one.session.need; });
 }
 
 void remember(const NightImage& before, const MeasuredWorkload& place, MeasureCandidate& one) {

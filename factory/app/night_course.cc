@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 #include "factory/app/night_metrics.h"
 #include "factory/app/night_settling.h"
+#include "factory/base/effects.h"
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/night/budget.h"
 #include "factory/night/causes.h"
 #include "factory/night/night_files.h"
 #include "factory/night/night_gains.h"
-#include "factory/night/night_html.h"
 #include "factory/night/night_images.h"
 #include "factory/night/night_text.h"
 #include "factory/state/lock.h"
@@ -124,7 +122,7 @@ class Night {
       if (!report.images.empty()) last_look_ = report;
       return report.images.empty();
     });
-    std::reverse(nights_.begin(), nights_.end());
+    std::ranges::reverse(nights_);
     for (const std::string& one : damaged) report_.remarks.push_back("a report that cannot be read: " + one);
   }
 
@@ -145,8 +143,7 @@ class Night {
     build(*plan);
     report_.gate = look_at_gates(*gates, report_.images);
     if (!goes_on()) return;
-    if (!std::all_of(report_.images.begin(), report_.images.end(), waits_or_is_good))
-      report_.state = NightState::red;
+    if (!std::ranges::all_of(report_.images, waits_or_is_good)) report_.state = NightState::red;
     if (!is_open(report_.gate)) report_.state = NightState::held;
     if (publish() && setup_.measure && goes_on()) measure();
     attempt("looking at the gains over stock", [this] { look_at_gains(); });
@@ -233,8 +230,8 @@ class Night {
   // False: there is nothing to publish, or the night is held.
   bool publish() {
     look_whether_held();
-    const bool any_good = std::any_of(report_.images.begin(), report_.images.end(),
-                                      [](const NightImage& image) { return is_good(image.verdict); });
+    const bool any_good =
+        std::ranges::any_of(report_.images, [](const NightImage& image) { return is_good(image.verdict); });
     if (!any_good || report_.state == NightState::held) {
       follow();
       return false;
@@ -266,7 +263,7 @@ class Night {
     if (const auto index = parts_.open_index(Index::Mode::read))
       set_gains(report_.images, index->measured_entries());
     if (last_look_) compare_gains(report_.images, last_look_->images, report_.number);
-    const bool any_fell = std::any_of(report_.images.begin(), report_.images.end(), has_fallen);
+    const bool any_fell = std::ranges::any_of(report_.images, has_fallen);
     if (!any_fell) return;
     std::vector<PastNight> nights = nights_;
     nights.push_back(past_of(report_));

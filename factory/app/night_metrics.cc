@@ -114,11 +114,7 @@ fs::path metrics_file(const StatePaths& state) { return state.root() / "kiln.pro
 
 std::string read_metrics(const StatePaths& state, const FileSystem& files) {
   constexpr std::uint64_t kMostMetrics = std::uint64_t{4} << 20;
-  try {
-    return files.read(metrics_file(state), kMostMetrics).value_or("");
-  } catch (const Error&) {
-    return "";
-  }
+  return unless_error([&] { return files.read(metrics_file(state), kMostMetrics).value_or(""); });
 }
 
 std::string begin_metrics(const std::string& before, const NightReport& report) {

@@ -1,7 +1,5 @@
 #include "factory/app/publication.h"
 
-#include <algorithm>
-
 namespace kiln {
 
 ExitCode exit_code_of(const RegistryNews& news) {

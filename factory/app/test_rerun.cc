@@ -1,6 +1,5 @@
 #include "factory/app/test_rerun.h"
 
-#include "factory/record/image_record.h"
 #include "factory/run/publish.h"
 #include "factory/state/state_names.h"
 
@@ -55,12 +54,9 @@ std::vector<TestState> TestRerun::states(const ImageNumbers& images) const {
     for (const StepTable::Number test : image.tests()) {
       const std::string key = plan_->steps().hex(test);
       const auto record = reader.test(key);
-      TestState state{image.reference(),
-                      plan_->steps().pattern(test).title,
-                      result_of(record, record ? std::nullopt : reader.failure(key)),
-                      "",
-                      "",
-                      begun_.contains(key)};
+      TestState state{image.reference(), plan_->steps().pattern(test).title,
+                      result_of(record, record ? std::nullopt : reader.failure(key))};
+      state.run_now = begun_.contains(key);
       if (record) {
         state.machine = test_run(*record).text();
         state.taken = record->taken;

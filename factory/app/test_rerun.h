@@ -12,11 +12,11 @@ namespace kiln {
 
 // What is known of one test of one image.
 struct TestState {
-  std::string image;    // reference
-  std::string test;     // its step's title
-  std::string result;   // "passed", "failed: …", "not run: …", "not reached"
-  std::string machine;  // where it ran; "" unless it ran to its end
-  std::string taken;    // RFC 3339; the same
+  std::string image;      // reference
+  std::string test;       // its step's title
+  std::string result;     // "passed", "failed: …", "not run: …", "not reached"
+  std::string machine{};  // where it ran; "" unless it ran to its end
+  std::string taken{};    // RFC 3339; the same
   bool run_now = false;
 };
 

@@ -1,7 +1,5 @@
 #include "factory/app/tuning.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace kiln {
@@ -10,8 +8,8 @@ std::vector<const TuningTrial*> by_cost(const TuningJournal& journal) {
   std::vector<const TuningTrial*> trials;
   for (const TuningTrial& trial : journal.trials)
     if (trial.end == TrialEnd::complete) trials.push_back(&trial);
-  std::stable_sort(trials.begin(), trials.end(),
-                   [](const TuningTrial* a, const TuningTrial* b) { return a->cost < b->cost; });
+  std::ranges::stable_sort(trials,
+                           [](const TuningTrial* a, const TuningTrial* b) { return a->cost < b->cost; });
   return trials;
 }
 
@@ -29,9 +27,7 @@ TunedRecord tuned_record(const TuningHead& head, const TuningJournal& journal, c
   record.text = verdict.text;
   if (verdict.comparison)
     record.gain = {"", verdict.comparison->ratio, verdict.comparison->low, verdict.comparison->high};
-  record.rounds =
-      static_cast<int>(std::count_if(journal.turns.begin(), journal.turns.end(),
-                                     [](const TuningTurn& turn) { return turn.side == TuningSide::tuned; }));
+  record.rounds = static_cast<int>(std::ranges::count(journal.turns, TuningSide::tuned, &TuningTurn::side));
   record.trials = journal.trials.size();
   record.seed = head.seed;
   record.kiln = origin.kiln;
@@ -41,8 +37,7 @@ TunedRecord tuned_record(const TuningHead& head, const TuningJournal& journal, c
 
 NamedMetric split_metric(const std::string& named, const std::vector<std::string>& workloads) {
   const std::size_t dot = named.find('.');
-  if (dot == named.npos || std::find(workloads.begin(), workloads.end(), named) != workloads.end())
-    return {named, ""};
+  if (dot == named.npos || std::ranges::find(workloads, named) != workloads.end()) return {named, ""};
   return {named.substr(0, dot), named.substr(dot + 1)};
 }
 

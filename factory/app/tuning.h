@@ -1,7 +1,6 @@
 // What a tuning keeps of its trials. Pure. The steps of a tuning are in bench/tuning.h.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "factory/base/json_put.h"
 #include "factory/recipe/component_value.h"
 
 namespace kiln {
@@ -90,17 +91,16 @@ UpstreamNews newer_upstream(const RecipeBook& recipes, const LockNeeds& needs, c
 }
 
 Json to_json(const UpstreamNews& news) {
-  Json proposals = Json::array(), waiting = Json::array(), problems = Json::array();
-  for (const Proposal& proposal : news.proposals.shown) {
+  Json proposals = json_list(news.proposals.shown, [](const Proposal& proposal) {
     Json json = to_json(proposal);
     json["is_new"] = proposal.is_new;
-    proposals.push_back(std::move(json));
-  }
-  for (const Proposal& proposal : news.proposals.waiting) waiting.push_back(to_json(proposal));
-  for (const UpstreamProblem& problem : news.problems)
-    problems.push_back({{"component", problem.component}, {"error", problem.why.format()}});
+    return json;
+  });
+  Json problems = json_list(news.problems, [](const UpstreamProblem& problem) {
+    return Json{{"component", problem.component}, {"error", problem.why.format()}};
+  });
   return {{"proposals", std::move(proposals)},
-          {"waiting", std::move(waiting)},
+          {"waiting", json_list(news.proposals.waiting)},
           {"problems", std::move(problems)}};
 }
 

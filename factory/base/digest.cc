@@ -2,42 +2,49 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
+
 #include "factory/base/error.h"
 #include "factory/base/text.h"
 
 namespace kiln {
+namespace {
+
+struct Freed {
+  void operator()(EVP_MD* algorithm) const { EVP_MD_free(algorithm); }
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+using Context = std::unique_ptr<EVP_MD_CTX, Freed>;
+
+}  // namespace
 
 struct Hasher::State {
-  EVP_MD_CTX* md = EVP_MD_CTX_new();
-  State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() { EVP_MD_CTX_free(md); }
+  Context md{EVP_MD_CTX_new()};
 };
 
 Hasher::Hasher() : state_(std::make_unique<State>()) {
-  if (state_->md == nullptr || EVP_DigestInit_ex(state_->md, EVP_sha256(), nullptr) != 1)
+  if (state_->md == nullptr || EVP_DigestInit_ex(state_->md.get(), EVP_sha256(), nullptr) != 1)
     throw Error(ExitCode::store, "libcrypto cannot make a SHA-256");
 }
 Hasher::~Hasher() = default;
 Hasher::Hasher(Hasher&&) noexcept = default;
 Hasher& Hasher::operator=(Hasher&&) noexcept = default;
 
-void Hasher::update(const void* bytes, std::size_t size) { EVP_DigestUpdate(state_->md, bytes, size); }
+void Hasher::update(const void* bytes, std::size_t size) { EVP_DigestUpdate(state_->md.get(), bytes, size); }
 
 Digest Hasher::finish() {
   Sha256 raw{};
-  EVP_DigestFinal_ex(state_->md, raw.data(), nullptr);
+  EVP_DigestFinal_ex(state_->md.get(), raw.data(), nullptr);
   return Digest::from_hex(hex_of(raw));
 }
 
-void append_hex(std::string& out, const Sha256& sum) {
-  std::array<char, 64> digits{};
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    digits[2 * i] = "0123456789abcdef"[sum[i] >> 4];
-    digits[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
+void append_hex(std::string& out, std::span<const unsigned char> bytes) {
+  std::size_t at = out.size();
+  out.resize(at + 2 * bytes.size());
+  for (unsigned char byte : bytes) {
+    out[at++] = "0123456789abcdef"[byte >> 4];
+    out[at++] = "0123456789abcdef"[byte & 15];
   }
-  out.append(digits.data(), digits.size());
 }
 
 std::string hex_of(const Sha256& sum) {
@@ -56,15 +63,8 @@ Sha256 sum_of_hex(std::string_view hex) {
 }
 
 struct TextHasher::State {
-  EVP_MD* algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  EVP_MD_CTX* md = EVP_MD_CTX_new();
-  State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() {
-    EVP_MD_CTX_free(md);
-    EVP_MD_free(algorithm);
-  }
+  std::unique_ptr<EVP_MD, Freed> algorithm{EVP_MD_fetch(nullptr, "SHA256", nullptr)};
+  Context md{EVP_MD_CTX_new()};
 };
 
 TextHasher::TextHasher() : state_(std::make_unique<State>()) {
@@ -77,9 +77,9 @@ TextHasher& TextHasher::operator=(TextHasher&&) noexcept = default;
 
 Sha256 TextHasher::of(std::string_view text) {
   Sha256 sum{};
-  bool done = EVP_DigestInit_ex(state_->md, state_->algorithm, nullptr) == 1 &&
-              EVP_DigestUpdate(state_->md, text.data(), text.size()) == 1 &&
-              EVP_DigestFinal_ex(state_->md, sum.data(), nullptr) == 1;
+  bool done = EVP_DigestInit_ex(state_->md.get(), state_->algorithm.get(), nullptr) == 1 &&
+              EVP_DigestUpdate(state_->md.get(), text.data(), text.size()) == 1 &&
+              EVP_DigestFinal_ex(state_->md.get(), sum.data(), nullptr) == 1;
   if (!done) throw Error(ExitCode::store, "libcrypto cannot make a SHA-256");
   return sum;
 }
@@ -105,6 +105,38 @@ Digest Digest::of(std::string_view bytes) {
   Hasher hasher;
   hasher.update(bytes);
   return hasher.finish();
+}
+
+namespace {
+
+constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+}  // namespace
+
+std::string base64_of(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL ends it with a NUL
+  const int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const std::size_t end = std::min(text.find('='), text.size());
+  const std::size_t padding = text.size() - end;
+  // OpenSSL passes over blanks, and knows no padding.
+  if (padding > 2 || text.find_first_not_of('=', end) != std::string_view::npos ||
+      text.substr(0, end).find_first_not_of(kAlphabet) != std::string_view::npos)
+    return std::nullopt;
+  std::string bytes(text.size() / 4 * 3, '\0');
+  const int size =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (size < 0) return std::nullopt;
+  bytes.resize(static_cast<std::size_t>(size) - padding);
+  return bytes;
 }
 
 }  // namespace kiln

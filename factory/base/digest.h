@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,7 +30,7 @@ class Digest {
 
 // The bytes of a SHA-256, for those who keep many.
 using Sha256 = std::array<unsigned char, 32>;
-void append_hex(std::string& out, const Sha256& sum);  // 64 lower-case hex digits
+void append_hex(std::string& out, std::span<const unsigned char> bytes);  // lower-case hex digits
 std::string hex_of(const Sha256& sum);
 Sha256 sum_of_hex(std::string_view hex);  // REQUIRES: 64 lower-case hex digits
 
@@ -61,5 +63,10 @@ class Hasher {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// RFC 4648, section 4.
+
+std::string base64_of(std::string_view bytes);
+std::optional<std::string> from_base64(std::string_view text);  // nullopt: it is none
 
 }  // namespace kiln

@@ -4,27 +4,29 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
+#include "factory/base/effects.h"
 #include "factory/base/error.h"
-#include "factory/base/unique_name.h"
+#include "factory/base/text.h"
 
 namespace kiln {
+
 namespace fs = std::filesystem;
 namespace {
 
-constexpr auto kForeignAge = std::chrono::hours(7 * 24);
+constexpr auto kLongUntouched = std::chrono::hours(7 * 24);
 constexpr int kMostTemporaries = 100'000;
 
 // Calls again while a signal interrupts.
@@ -66,11 +68,15 @@ std::optional<Owner> parse_owner(const std::string& name) {
   auto second = third == std::string::npos || third == 0 ? third : name.rfind('-', third - 1);
   auto first = second == std::string::npos || second == 0 ? second : name.rfind('-', second - 1);
   if (first == std::string::npos || second == std::string::npos || first == second) return std::nullopt;
-  Owner owner{name.substr(0, first), 0, name.substr(second + 1, third - second - 1)};
-  std::string pid = name.substr(first + 1, second - first - 1);
-  auto [rest, error] = std::from_chars(pid.data(), pid.data() + pid.size(), owner.pid);
-  if (error != std::errc() || rest != pid.data() + pid.size() || owner.pid <= 0) return std::nullopt;
-  return owner;
+  const auto pid = as_number<long>(name.substr(first + 1, second - first - 1));
+  if (!pid || *pid <= 0) return std::nullopt;
+  return Owner{name.substr(0, first), *pid, name.substr(second + 1, third - second - 1)};
+}
+
+bool untouched_for_long(const fs::path& path) {
+  std::error_code problem;
+  auto touched = fs::last_write_time(path, problem);
+  return !problem && fs::file_time_type::clock::now() - touched > kLongUntouched;
 }
 
 bool is_dead(const fs::path& file) {
@@ -79,9 +85,7 @@ bool is_dead(const fs::path& file) {
     auto stat = process_stat(owner->pid);
     return !stat || stat->state == "Z" || stat->start != owner->start;
   }
-  std::error_code error;
-  auto touched = fs::last_write_time(file, error);
-  return !error && fs::file_time_type::clock::now() - touched > kForeignAge;
+  return untouched_for_long(file);
 }
 
 }  // namespace
@@ -100,10 +104,10 @@ void fail_with_errno(int error, const std::string& doing, const fs::path& path) 
 }
 
 void sync_folder(const fs::path& folder) {
-  int descriptor = retried([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  const FileHandle descriptor(
+      retried([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (descriptor < 0) fail_with_errno(errno, "open", folder);
   int failed = retried([&] { return ::fsync(descriptor); }) < 0 ? errno : 0;
-  ::close(descriptor);
   // Some network file systems know no fsync of folders; there is nothing better to do on them.
   if (failed != 0 && failed != EINVAL) fail_with_errno(failed, "flush", folder);
 }
@@ -121,8 +125,8 @@ DurableFile::DurableFile(fs::path folder) : folder_(std::move(folder)) {
   std::string owner = fmt::format("{}-{}-{}", host_name(), ::getpid(), stat ? stat->start : "0");
   for (int number = 0; number < kMostTemporaries; ++number) {
     fs::path name = folder_ / fmt::format("{}-{}.part", owner, number);
-    descriptor_ = retried(
-        [&] { return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644); });
+    descriptor_ = FileHandle(retried(
+        [&] { return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644); }));
     if (descriptor_ >= 0) {
       name_ = name;
       struct stat status {};  // there is no other way to ask for the umask without changing it
@@ -137,7 +141,6 @@ DurableFile::DurableFile(fs::path folder) : folder_(std::move(folder)) {
 }
 
 DurableFile::~DurableFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
   if (!name_.empty()) ::unlink(name_.c_str());
 }
 
@@ -156,9 +159,8 @@ void DurableFile::publish(const fs::path& path) {
   if (::fchmod(descriptor_, mode_) != 0) fail_with_errno(errno, "set the mode of", name_);
   // A failed fsync may have dropped the pages: the file is given up, never synced again.
   if (retried([&] { return ::fsync(descriptor_); }) != 0) fail_with_errno(errno, "flush", name_);
-  int closed = ::close(descriptor_);
-  descriptor_ = -1;
-  if (closed != 0 && errno != EINTR) fail_with_errno(errno, "close", name_);
+  const int failure = descriptor_.close();
+  if (failure != 0 && failure != EINTR) fail_with_errno(failure, "close", name_);
   if (::rename(name_.c_str(), path.c_str()) != 0) fail_with_errno(errno, "publish", path);
   name_.clear();
   sync_folder(path.parent_path());
@@ -199,20 +201,12 @@ LineFile::LineFile(const std::filesystem::path& file, std::chrono::milliseconds 
     std::this_thread::sleep_for(kPause);
 }
 
-LineFile::~LineFile() { close(); }
-
 void LineFile::open(const std::filesystem::path& file) {
   // O_NONBLOCK: a pipe without a reader would wait for ever
-  descriptor_ = ::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  descriptor_ = FileHandle(
+      ::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
   if (descriptor_ >= 0 && (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 || !is_named(descriptor_, file)))
-    close();
-}
-
-void LineFile::close() {
-  const int why = errno;
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
-  errno = why;
+    descriptor_.close();
 }
 
 bool LineFile::append(const std::string& lines) {
@@ -233,5 +227,75 @@ bool LineFile::append(const std::string& lines) {
 }
 
 bool LineFile::sync() const { return ::fsync(descriptor_) == 0; }
+
+namespace {
+
+constexpr std::string_view kRandom = "XXXXXX";  // mkstemp(3)
+
+bool is_random(std::string_view text) {
+  return text.size() == kRandom.size() && std::ranges::all_of(text, is_letter_or_digit);
+}
+
+// Whether the lock is ours, and still that of `path`: a sweeper may have been there between making and
+// locking. A file system without flock (EOPNOTSUPP, ENOLCK, EBADF for folders on NFS) locks nothing.
+enum class Grip { held, lost, unknown };
+Grip grip(int descriptor, const fs::path& path) {
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK ? Grip::lost : Grip::unknown;
+  struct stat held {
+  }, named{};
+  bool same = ::fstat(descriptor, &held) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+              held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+  return same ? Grip::held : Grip::lost;
+}
+
+void remove_if_dead(const fs::path& path, mode_t kind) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || (status.st_mode & S_IFMT) != kind ||
+      status.st_uid != ::geteuid())
+    return;
+  const FileHandle descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (descriptor < 0) return;
+  std::error_code ignored;  // another try next time
+  if (grip(descriptor, path) == Grip::held) fs::remove_all(path, ignored);
+}
+
+void sweep(const fs::path& folder, const std::string& prefix, mode_t kind) {
+  const std::string ours = prefix + host_name() + "-";
+  std::error_code problem;
+  for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    const std::string name = entry->path().filename().string();
+    const std::size_t random = name.rfind('-') + 1;
+    if (!name.starts_with(prefix) || random <= prefix.size() || !is_random(name.substr(random))) continue;
+    if (name.substr(0, random) == ours || untouched_for_long(entry->path()))
+      remove_if_dead(entry->path(), kind);
+  }
+}
+
+template <typename Make>
+LockedTemporary make(const fs::path& folder, const std::string& prefix, mode_t kind,
+                     const Make& make_and_open) {
+  sweep(folder, prefix, kind);
+  while (true) {
+    std::string name = (folder / (prefix + host_name() + "-" + std::string(kRandom))).string();
+    int descriptor = make_and_open(name);
+    LockedTemporary made{name, descriptor};
+    if (descriptor < 0 || grip(descriptor, made.path) != Grip::lost) return made;
+    ::close(descriptor);  // swept as soon as it was made
+  }
+}
+
+}  // namespace
+
+LockedTemporary make_temporary_file(const fs::path& folder, const std::string& prefix) {
+  return make(folder, prefix, S_IFREG, [](std::string& name) { return ::mkostemp(name.data(), O_CLOEXEC); });
+}
+
+LockedTemporary make_temporary_folder(const fs::path& folder, const std::string& prefix) {
+  return make(folder, prefix, S_IFDIR, [](std::string& name) {
+    if (::mkdtemp(name.data()) == nullptr) return -1;
+    return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  });
+}
 
 }  // namespace kiln

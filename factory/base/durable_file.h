@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <string>
 
+#include "factory/base/file_handle.h"
+
 namespace kiln {
 
 // A temporary `<host>-<pid>-<start time>-<n>.part`, mode 0600, and 0644 less the umask once it is published.
@@ -30,7 +32,7 @@ class DurableFile {
  private:
   std::filesystem::path folder_;
   std::filesystem::path name_;
-  int descriptor_ = -1;
+  FileHandle descriptor_;
   unsigned mode_ = 0;  // when it is published
 };
 
@@ -54,9 +56,6 @@ class LineFile {
  public:
   // Waits for the lock no longer than `patience`. A pipe, a link and a folder are never opened.
   LineFile(const std::filesystem::path& file, std::chrono::milliseconds patience);
-  ~LineFile();
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
 
   bool is_open() const { return descriptor_ >= 0; }  // false: errno says why
 
@@ -68,13 +67,10 @@ class LineFile {
 
  private:
   void open(const std::filesystem::path& file);
-  void close();
 
-  int descriptor_ = -1;
+  FileHandle descriptor_;
   std::uint64_t size_ = 0;
 };
-
-// The umask, for the files and folders that this process makes.
 
 // Files in an image or a container have the modes 0755 and 0644, whatever the user's umask is.
 inline constexpr unsigned kImageMask = 022;
@@ -90,5 +86,20 @@ class FileMask {
  private:
   mode_t before_;
 };
+
+// Files and folders that are made aside, and what to do with those that a killed process left behind: their
+// maker holds each locked (flock) for as long as it lives.
+
+// `<folder>/<prefix><host>-<6 letters or digits>`.
+struct LockedTemporary {
+  std::filesystem::path path;
+  int descriptor = -1;  // locked until it is closed; -1: errno says why
+};
+
+// A new one, of mode 0600 or 0700, open for reading and writing. First those go that the dead left in
+// `folder` under such names: of this machine all, of others (a shared file system) what was not touched
+// for a week. REQUIRES: only callers with this prefix make such names there.
+LockedTemporary make_temporary_file(const std::filesystem::path& folder, const std::string& prefix);
+LockedTemporary make_temporary_folder(const std::filesystem::path& folder, const std::string& prefix);
 
 }  // namespace kiln

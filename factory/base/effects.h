@@ -16,6 +16,7 @@
 #include "factory/base/error.h"
 
 namespace kiln {
+
 namespace fs = std::filesystem;
 
 // Bytes of a file that is read whole, where its reader knows no lower limit. Documents have 4 MiB
@@ -132,6 +133,14 @@ class CommandRunner {
   // Throws Error(tool_missing) when argv[0] is not found; any other ending is in the result.
   virtual CommandResult run(const Command& command) = 0;
   virtual std::optional<fs::path> find_program(std::string_view name) const = 0;
+
+  // Runs what answers on stdout. `most`: how long it may take; 0: no limit. Throws as `run`.
+  CommandResult ask(std::vector<std::string> argv, std::map<std::string, std::string> environment,
+                    std::chrono::seconds most = std::chrono::seconds(0));
+  // Its answer; nullopt: there is no such program, it failed, or took longer. Throws Error(interrupted).
+  std::optional<std::string> answer(std::vector<std::string> argv,
+                                    std::map<std::string, std::string> environment,
+                                    std::chrono::seconds most);
 };
 
 class Clock {
@@ -178,9 +187,37 @@ bool interrupted();
 // A second SIGINT, a second or more after the first signal: a person does not want to wait any longer.
 bool interrupted_again();
 
-// Dates that rfc3339() wrote, back as seconds.
-
 // Seconds since 1970 (UTC) of "2026-11-23T10:00:00Z"; nullopt for another form.
 std::optional<std::int64_t> unix_seconds_of(const std::string& date);
+
+// Files in memory, read-only: what is about to be written is read back first.
+class MemoryFiles final : public FileSystem {
+ public:
+  // By path as text. REQUIRES: outlives this.
+  explicit MemoryFiles(const std::map<std::string, std::string>& files) : files_(files) {}
+
+  bool exists(const fs::path& path) const override {
+    return files_.contains(path.string()) || is_directory(path);
+  }
+  bool is_directory(const fs::path& path) const override;
+  std::vector<std::string> list(const fs::path& folder) const override;
+  // Throw Error(store).
+  void write(const fs::path& path, std::string_view) override { refuse(path); }
+  void make_directories(const fs::path& path) override { refuse(path); }
+  void remove_all(const fs::path& path) override { refuse(path); }
+  void rename(const fs::path& from, const fs::path&) override { refuse(from); }
+
+ private:
+  std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const override;
+  [[noreturn]] static void refuse(const fs::path& path);
+  const std::map<std::string, std::string>& files_;
+};
+
+// A name that no other process makes, for containers, and for files and folders that are made aside:
+// `<process id>-<8 hex digits, the kernel's>`.
+std::string unique_name();
+
+// This machine's, as gethostname(2) says it; "localhost" when it has none.
+std::string host_name();
 
 }  // namespace kiln

@@ -81,9 +81,11 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   return best;
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view list) {
   std::string best = nearest(word, candidates);
-  return best.empty() ? "" : "did you mean '" + best + "'?";
+  if (!best.empty()) return "did you mean '" + best + "'?";
+  return list.empty() ? "" : fmt::format("{}{}", list, fmt::join(candidates, ", "));
 }
 
 std::string hint_for(int number) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace kiln {
@@ -63,11 +64,23 @@ class Error : public std::runtime_error {
   std::vector<std::string> notes_;
 };
 
+// What `ask` says, or `otherwise` where it throws an Error: for what is told as far as it is known.
+template <typename Ask>
+std::invoke_result_t<Ask> unless_error(const Ask& ask, std::invoke_result_t<Ask> otherwise = {}) {
+  try {
+    return ask();
+  } catch (const Error&) {
+    return otherwise;
+  }
+}
+
 // The candidate nearest to `word` by edit distance, "" if none is near enough to be a likely misspelling.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// A hint "did you mean 'x'?", or "" when `nearest` finds nothing.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+// A hint "did you mean 'x'?". When `nearest` finds nothing, it is all of them behind `list` ("kinds: "), or
+// "" without one.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view list = "");
 
 // What to do about an error of the system. `number`: errno's; "" if kiln has no advice.
 std::string hint_for(int number);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "factory/base/json_scan.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 
 namespace kiln {
@@ -27,28 +28,6 @@ struct JsonDocument::Parsed {
   mutable std::once_flag places_made_;
   mutable JsonPlaces places_;
 };
-
-namespace {
-
-std::string escape_token(std::string_view token) {
-  std::string out;
-  for (char c : token) {
-    if (c == '~')
-      out += "~0";
-    else if (c == '/')
-      out += "~1";
-    else
-      out += c;
-  }
-  return out;
-}
-
-bool is_name_character(char c, bool first) {
-  bool alphanumeric = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  return alphanumeric || (!first && (c == '_' || c == '.' || c == '+' || c == '-'));
-}
-
-}  // namespace
 
 JsonDocument JsonDocument::parse(std::string_view text, std::string file, const JsonLimits& limits) {
   auto parsed = std::make_shared<Parsed>();
@@ -77,7 +56,7 @@ SourceLocation JsonNode::where() const {
 }
 
 SourceLocation JsonNode::where_key(std::string_view key) const {
-  std::string pointer = pointer_ + "/" + escape_token(key);
+  std::string pointer = pointer_to(pointer_, key);
   SourceLocation location = where();
   location.pointer = pointer;
   const JsonPlaces& places = document_.parsed_->places();
@@ -119,9 +98,7 @@ std::string JsonNode::string() const {
 
 std::string JsonNode::name() const {
   std::string text = string();
-  bool good = !text.empty() && text.size() <= 128 && text.find("..") == std::string::npos;
-  for (std::size_t i = 0; good && i < text.size(); ++i) good = is_name_character(text[i], i == 0);
-  if (!good)
+  if (!is_name(text))
     fail(
         fmt::format("expected a name of letters, digits, '_', '.', '+' and '-', found {}", Json(text).dump()),
         "a name starts with a letter or digit, holds no '..' and is at most 128 bytes long");
@@ -156,7 +133,7 @@ bool JsonNode::boolean() const {
 }
 
 JsonNode JsonNode::child(std::string_view token, const Json& value) const {
-  return JsonNode(document_, &value, pointer_ + "/" + escape_token(token));
+  return JsonNode(document_, &value, pointer_to(pointer_, token));
 }
 
 std::vector<JsonNode> JsonNode::items() const {
@@ -178,9 +155,7 @@ std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
   if (order == orders.end()) return nodes;
   std::unordered_map<const Json*, std::size_t> rank;
   for (const Json* value : order->second) rank.emplace(value, rank.size());
-  std::sort(nodes.begin(), nodes.end(), [&](const auto& a, const auto& b) {
-    return rank.at(a.second.value_) < rank.at(b.second.value_);
-  });
+  std::ranges::sort(nodes, {}, [&](const auto& node) { return rank.at(node.second.value_); });
   return nodes;
 }
 
@@ -210,19 +185,101 @@ JsonNode JsonNode::at(std::string_view key) const {
 }
 
 void JsonNode::allow_only(const std::vector<std::string>& keys) const {
-  auto known = [&](const std::string& key) {
-    return key == "$schema" || std::find(keys.begin(), keys.end(), key) != keys.end();
-  };
+  auto known = [&](const std::string& key) { return key == "$schema" || contains(keys, key); };
   const auto* object = value_->get_ptr<const Json::object_t*>();
-  if (object != nullptr &&
-      std::all_of(object->begin(), object->end(), [&](const auto& item) { return known(item.first); }))
+  if (object != nullptr && std::ranges::all_of(*object, [&](const auto& item) { return known(item.first); }))
     return;
   for (const auto& [key, node] : members()) {  // the first in the file
     if (known(key)) continue;
-    std::string hint = did_you_mean(key, keys);
-    if (hint.empty()) hint = fmt::format("known keys: {}", fmt::join(keys, ", "));
-    throw Error(ExitCode::input, where_key(key), fmt::format("unknown key '{}'", key), hint);
+    throw Error(ExitCode::input, where_key(key), fmt::format("unknown key '{}'", key),
+                did_you_mean(key, keys, "known keys: "));
   }
+}
+
+namespace {
+
+// Whether a number begins there, in one of its digits, that a parser would shorten: 2.10, 3.00.
+bool loses_zero(std::string_view number) {
+  const std::size_t point = number.find('.');
+  if (point == number.npos || number.size() < point + 3 || number.back() != '0') return false;
+  return std::ranges::all_of(number, [](char c) { return is_digit(c) || c == '.'; });
+}
+
+// Most texts have none, in numbers or in strings: a second reading of them is spared.
+bool may_have_one(std::string_view text) {
+  for (std::size_t point = text.find('.'); point != text.npos; point = text.find('.', point + 1)) {
+    std::size_t end = point + 1;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    if (end > point + 2 && text[end - 1] == '0') return true;
+  }
+  return false;
+}
+
+// nlohmann's events, of which only where a number stands is of interest.
+class NumberReader : public nlohmann::json_sax<Json> {
+ public:
+  explicit NumberReader(WrittenNumbers& found) : found_(found) {}
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(std::int64_t) override { return value(); }
+  bool number_unsigned(std::uint64_t) override { return value(); }
+  bool number_float(double, const std::string& written) override {
+    if (loses_zero(written)) found_[place()] = written;
+    return value();
+  }
+  bool string(std::string&) override { return value(); }
+  bool binary(Json::binary_t&) override { return value(); }
+  bool start_object(std::size_t) override { return open(false); }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(true); }
+  bool end_array() override { return close(); }
+  bool key(std::string& name) override {
+    levels_.back().key = pointer_to({}, name);
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  struct Level {
+    bool is_array;
+    std::size_t index = 0;
+    std::string key{};
+  };
+
+  std::string place() const {
+    std::string pointer;
+    for (const Level& level : levels_)
+      pointer += level.is_array ? "/" + std::to_string(level.index) : level.key;
+    return pointer;
+  }
+  bool value() {
+    if (!levels_.empty()) ++levels_.back().index;
+    return true;
+  }
+  bool open(bool is_array) {
+    levels_.push_back({is_array});
+    return true;
+  }
+  bool close() {
+    levels_.pop_back();
+    return value();
+  }
+
+  WrittenNumbers& found_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace
+
+WrittenNumbers written_numbers(std::string_view text) {
+  WrittenNumbers found;
+  if (!may_have_one(text)) return found;
+  NumberReader reader(found);
+  Json::sax_parse(text.begin(), text.end(), &reader, nlohmann::detail::input_format_t::json, true, true);
+  return found;
 }
 
 }  // namespace kiln

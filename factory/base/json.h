@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -80,6 +81,15 @@ class JsonNode {
   SourceLocation where_key(std::string_view key) const;
 
   [[noreturn]] void fail(std::string message, std::string hint = {}) const;
+  // What `read` makes of the value. Its errors get the place of this one.
+  template <typename Read>
+  auto placed(Read read) const {
+    try {
+      return read();
+    } catch (const Error& error) {
+      fail(error.message(), error.hint());
+    }
+  }
 
  private:
   friend class JsonDocument;
@@ -94,5 +104,14 @@ class JsonNode {
 
 // "a string", "an object", … for messages.
 std::string describe_type(const Json& value);
+
+// Numbers of a JSON text as they were written: the version 2.10 is 2.1 once it has been a number.
+
+// By JSON pointer.
+using WrittenNumbers = std::map<std::string, std::string>;
+
+// Those that end in a zero which a number does not keep; mostly there are none. REQUIRES:
+// JsonDocument::parse() takes the text.
+WrittenNumbers written_numbers(std::string_view text);
 
 }  // namespace kiln

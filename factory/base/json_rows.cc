@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "factory/base/read_whole.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-bool is_blank(char c) { return kBlanks.find(c) != std::string_view::npos; }
+bool is_blank(char c) { return contains(kBlanks, c); }
 
 std::string shown(char c) {
   const auto byte = static_cast<unsigned char>(c);

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <exception>
-#include <nlohmann/json.hpp>
-#include <string_view>
+
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -102,23 +102,6 @@ class TokenWalk {
   bool after_comma_ = false;
 };
 
-// RFC 6901.
-std::string pointer_to(const std::string& parent, const std::string& key) {
-  std::string pointer;
-  pointer.reserve(parent.size() + 1 + key.size());
-  pointer = parent;
-  pointer += '/';
-  for (char c : key) {
-    if (c == '~')
-      pointer += "~0";
-    else if (c == '/')
-      pointer += "~1";
-    else
-      pointer += c;
-  }
-  return pointer;
-}
-
 // The text is refused: the pass with places says why.
 struct Refused : std::exception {};
 
@@ -140,7 +123,7 @@ class Scanner {
   bool number_float(double value, std::string digits) {
     Cursor at = next();
     for (char& c : digits)
-      if (std::string_view("0123456789+-eE").find(c) == std::string_view::npos) c = '.';
+      if (!contains("0123456789+-eE", c)) c = '.';
     double exact = 0;
     if (std::from_chars(digits.data(), digits.data() + digits.size(), exact).ec == std::errc{}) value = exact;
     bool integral = digits.find_first_of(".eE") == std::string::npos;
@@ -318,7 +301,7 @@ void refuse_nul(std::string_view text, const std::string& file) {
   const std::size_t nul = text.find('\0');
   if (nul == std::string_view::npos) return;
   const std::string_view before = text.substr(0, nul);
-  const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const auto line = static_cast<int>(std::ranges::count(before, '\n')) + 1;
   const auto column = static_cast<int>(nul - (before.rfind('\n') + 1)) + 1;
   throw Error(ExitCode::input, {file, line, column, ""}, "not valid JSON: a NUL byte");
 }
@@ -331,6 +314,22 @@ ScannedJson scan(std::string_view text, const std::string& file, const JsonLimit
 }
 
 }  // namespace
+
+std::string pointer_to(const std::string& parent, std::string_view key) {
+  std::string pointer;
+  pointer.reserve(parent.size() + 1 + key.size());
+  pointer = parent;
+  pointer += '/';
+  for (char c : key) {
+    if (c == '~')
+      pointer += "~0";
+    else if (c == '/')
+      pointer += "~1";
+    else
+      pointer += c;
+  }
+  return pointer;
+}
 
 ScannedJson scan_json(std::string_view text, const std::string& file, const JsonLimits& limits) {
   if (text.size() > limits.bytes)

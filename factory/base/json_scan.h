@@ -32,6 +32,9 @@ struct ScannedJson {
   JsonOrders orders;
 };
 
+// The JSON pointer of a member (RFC 6901). `parent`: the object's.
+std::string pointer_to(const std::string& parent, std::string_view key);
+
 // Throws Error(input).
 ScannedJson scan_json(std::string_view text, const std::string& file, const JsonLimits& limits);
 

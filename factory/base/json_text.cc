@@ -6,7 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/visible_text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -38,33 +38,15 @@ bool is_all_plain(std::string_view text) {
 }
 
 void append_escape(std::string& out, char c) {
-  switch (c) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\b':
-      out += "\\b";
-      return;
-    case '\f':
-      out += "\\f";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      out += "\\u00";
-      out += "0123456789abcdef"[(c >> 4) & 15];
-      out += "0123456789abcdef"[c & 15];
+  constexpr std::string_view kCharacters = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
+  if (const std::size_t at = kCharacters.find(c); at != kCharacters.npos) {
+    out += '\\';
+    out += kLetters[at];
+    return;
   }
+  out += "\\u00";
+  out += "0123456789abcdef"[(c >> 4) & 15];
+  out += "0123456789abcdef"[c & 15];
 }
 
 }  // namespace

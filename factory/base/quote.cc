@@ -30,9 +30,8 @@ void refuse_line_ends(std::string_view value) {
 }
 
 bool is_bare_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter_or_digit(c) || std::string_view("./:@_+=,-").find(c) != std::string_view::npos;
-  });
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || contains("./:@_+=,-", c); });
 }
 
 }  // namespace
@@ -62,12 +61,7 @@ std::string quote_shell(std::string_view value) {
 
 std::string quote_shell_text(std::string_view text) {
   std::string quoted = "'";
-  for (char c : text) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
+  for (char c : text) quoted += c == '\'' ? "'\\''" : std::string_view(&c, 1);
   return quoted + "'";
 }
 
@@ -102,27 +96,12 @@ std::string quote_ninja(std::string_view value) {
 }
 
 std::string markup_text(std::string_view text) {
+  constexpr std::string_view kSpecial = "&<>\"'";
+  constexpr std::string_view kWritten[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string markup;
   for (char c : without_controls(text)) {
-    switch (c) {
-      case '&':
-        markup += "&amp;";
-        break;
-      case '<':
-        markup += "&lt;";
-        break;
-      case '>':
-        markup += "&gt;";
-        break;
-      case '"':
-        markup += "&quot;";
-        break;
-      case '\'':
-        markup += "&#39;";
-        break;
-      default:
-        markup += c;
-    }
+    const std::size_t at = kSpecial.find(c);
+    markup += at == kSpecial.npos ? std::string_view(&c, 1) : kWritten[at];
   }
   return markup;
 }

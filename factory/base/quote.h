@@ -21,8 +21,6 @@ std::string quote_shell_text(std::string_view text);
 std::string shell_word(std::string_view value);
 std::string shell_text_word(std::string_view text);
 
-// Text inside markup: the one place that knows which characters HTML and SVG would take for their own.
-
 // Text as it stands in HTML, in SVG and in the attributes of both, without controls.
 std::string markup_text(std::string_view text);
 

@@ -9,11 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 
 #include "factory/base/effects.h"
+#include "factory/base/file_handle.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -25,11 +26,6 @@ class Source {
  public:
   Source(const fs::path& path, int fd) : path_(path), fd_(fd), error_(fd < 0 ? errno : 0) {
     if (fd_ >= 0 && ::fstat(fd_, &status_) != 0) fail(errno);
-  }
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
-  ~Source() {
-    if (fd_ >= 0) ::close(fd_);
   }
 
   bool is_absent() const { return error_ == ENOENT || error_ == ENOTDIR; }
@@ -78,7 +74,7 @@ class Source {
   }
 
   fs::path path_;
-  int fd_;
+  FileHandle fd_;
   int error_;
   struct stat status_ {};
 };
@@ -87,11 +83,8 @@ class Source {
 int handed_over(const std::string& path) {
   if (path == "/dev/stdin") return STDIN_FILENO;
   for (std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!path.starts_with(folder)) continue;
-    int fd = -1;
-    const char* end = path.data() + path.size();
-    auto [rest, problem] = std::from_chars(path.data() + folder.size(), end, fd);
-    return problem == std::errc() && rest == end && fd >= 0 ? fd : -1;
+    if (path.starts_with(folder))
+      return std::max(-1, as_number<int>(path.substr(folder.size())).value_or(-1));
   }
   return -1;
 }

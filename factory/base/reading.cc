@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
@@ -14,14 +14,12 @@ namespace {
 // One folder or file of a path that goes into Dockerfiles, definition files and scripts as it stands.
 bool is_path_part(std::string_view part) {
   if (part.empty() || part == "." || part == ".." || part[0] == '-') return false;
-  return std::all_of(part.begin(), part.end(), [](char c) {
-    return is_letter_or_digit(c) || std::string_view("_.+-@").find(c) != std::string_view::npos;
-  });
+  return std::ranges::all_of(part, [](char c) { return is_letter_or_digit(c) || contains("_.+-@", c); });
 }
 
 bool are_path_parts(std::string_view path) {
   const std::vector<std::string_view> parts = split(path, '/');
-  return std::all_of(parts.begin(), parts.end(), is_path_part);
+  return std::ranges::all_of(parts, is_path_part);
 }
 
 }  // namespace
@@ -32,21 +30,18 @@ const std::vector<std::string>& method_names() {
 }
 
 bool is_name(std::string_view text) {
-  if (text.empty() || text.size() > 128 || text.find("..") != std::string_view::npos) return false;
+  if (text.empty() || text.size() > 128 || contains(text, "..")) return false;
   if (!is_letter_or_digit(text[0])) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter_or_digit(c) || std::string_view("_.+-").find(c) != std::string_view::npos;
-  });
+  return std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || contains("_.+-", c); });
 }
 
 bool is_variable_name(std::string_view text) {
   if (text.empty() || is_digit(text[0])) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
+  return std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || c == '_'; });
 }
 
 bool is_fact_name(std::string_view text) {
-  return is_variable_name(text) &&
-         std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  return is_variable_name(text) && std::ranges::none_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 // distribution-spec, "Pulling manifests": [a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*, and / between such parts.
@@ -70,8 +65,8 @@ bool is_repository_name(std::string_view text) {
 
 bool is_tag(std::string_view text) {
   return !text.empty() && text.size() <= 128 && text.front() != '.' && text.front() != '-' &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-'; });
+         std::ranges::all_of(
+             text, [](char c) { return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 MissingFile describe_missing(const FileSystem& files, const fs::path& path) {
@@ -98,12 +93,8 @@ std::string read_text(const JsonNode& node) {
 }
 
 VersionRange read_range(const JsonNode& node) {
-  std::string text = read_text(node);
-  try {
-    return VersionRange::parse(text);
-  } catch (const Error& error) {
-    node.fail(error.message(), error.hint());
-  }
+  const std::string text = read_text(node);
+  return node.placed([&] { return VersionRange::parse(text); });
 }
 
 std::string read_relative_path(const JsonNode& node) {
@@ -126,11 +117,8 @@ std::string read_absolute_path(const JsonNode& node) {
 
 std::string read_word_of(const JsonNode& node, const std::vector<std::string>& words, std::string_view what) {
   std::string word = node.string();
-  if (std::find(words.begin(), words.end(), word) == words.end()) {
-    std::string hint = did_you_mean(word, words);
-    node.fail(fmt::format("expected {}, found '{}'", what, word),
-              hint.empty() ? fmt::format("one of {}", fmt::join(words, ", ")) : hint);
-  }
+  if (!contains(words, word))
+    node.fail(fmt::format("expected {}, found '{}'", what, word), did_you_mean(word, words, "one of "));
   return word;
 }
 
@@ -149,6 +137,73 @@ std::vector<JsonNode> read_at_least_one(const JsonNode& node, std::string_view w
   std::vector<JsonNode> items = read_distinct(node, what);
   if (items.empty()) node.fail(fmt::format("expected at least one {}, found an empty array", what));
   return items;
+}
+
+std::map<std::string_view, std::string_view> embedded_keys();
+
+const KeyTable& key_table() {
+  static const KeyTable kTable = nlohmann::json::parse(embedded_keys().at("keys.json")).get<KeyTable>();
+  return kTable;
+}
+
+const std::vector<std::string>& keys_of(std::string_view object) { return key_table().find(object)->second; }
+
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+constexpr Unit kTimes[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+constexpr Unit kSizes[] = {{"B", 1},
+                           {"KiB", std::uint64_t{1} << 10},
+                           {"MiB", std::uint64_t{1} << 20},
+                           {"GiB", std::uint64_t{1} << 30}};
+
+template <std::size_t N>
+std::optional<std::uint64_t> quantity_of(std::string_view text, const Unit (&units)[N]) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::uint64_t number = 0;
+  bool fits = digits > 0;
+  for (char c : text.substr(0, digits))
+    fits = fits && !__builtin_mul_overflow(number, 10u, &number) &&
+           !__builtin_add_overflow(number, static_cast<std::uint64_t>(c - '0'), &number);
+  for (const Unit& unit : units)
+    if (fits && text.substr(digits) == unit.name && !__builtin_mul_overflow(number, unit.factor, &number) &&
+        number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+      return number;
+  return std::nullopt;
+}
+
+template <std::size_t N>
+std::uint64_t read_quantity(const JsonNode& node, const Unit (&units)[N], std::string_view what,
+                            std::string_view hint) {
+  const std::string text = node.is_number() ? "" : node.string();
+  if (auto quantity = quantity_of(text, units)) return *quantity;
+  node.fail(node.is_number() ? fmt::format("expected {} with its unit, found a number", what)
+                             : fmt::format("expected {}, found '{}'", what, text),
+            std::string(hint));
+}
+
+}  // namespace
+
+std::optional<std::chrono::seconds> duration_of(std::string_view text) {
+  const auto seconds = quantity_of(text, kTimes);
+  return seconds ? std::optional(std::chrono::seconds(*seconds)) : std::nullopt;
+}
+
+std::chrono::seconds read_duration(const JsonNode& node, std::string_view what, std::string_view hint) {
+  return std::chrono::seconds(read_quantity(node, kTimes, what, hint));
+}
+
+std::chrono::seconds read_limit_of_time(const JsonNode& node) {
+  return read_duration(node, "a duration",
+                       "a whole number and s, m, h or d, such as \"45m\"; \"0s\" is no limit");
+}
+
+std::uint64_t read_limit_of_size(const JsonNode& node) {
+  return read_quantity(node, kSizes, "a size",
+                       "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
 }
 
 }  // namespace kiln

@@ -2,6 +2,9 @@
 // node it is read from. Every read_… throws Error(input) that names the place.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,5 +45,27 @@ std::string read_word_of(const JsonNode& node, const std::vector<std::string>& w
 // An array no two items of which are equal; `what` names an item in messages.
 std::vector<JsonNode> read_distinct(const JsonNode& node, std::string_view what);
 std::vector<JsonNode> read_at_least_one(const JsonNode& node, std::string_view what);  // distinct as well
+
+// Which keys each object of kiln's input files may hold, in one table (keys.json): the readers refuse every
+// other key, and a test holds the JSON Schemas to it. Objects are named "<schema>" or
+// "<schema>/<definition>", as in schema/*.schema.json.
+
+using KeyTable = std::map<std::string, std::vector<std::string>, std::less<>>;
+const KeyTable& key_table();
+
+// REQUIRES: `object` is in the table.
+const std::vector<std::string>& keys_of(std::string_view object);
+
+// Times and sizes as people write them: a whole number with its unit, "45m", "256MiB".
+
+// "30d": a whole number and s, m, h or d; nullopt for anything else.
+std::optional<std::chrono::seconds> duration_of(std::string_view text);
+
+// Of the text at `node`. `what` is expected there ("an age"). Throws Error(input) with `hint`.
+std::chrono::seconds read_duration(const JsonNode& node, std::string_view what, std::string_view hint);
+
+// Limits, of which zero is none. Throw Error(input).
+std::chrono::seconds read_limit_of_time(const JsonNode& node);
+std::uint64_t read_limit_of_size(const JsonNode& node);  // bytes: B, KiB, MiB, GiB
 
 }  // namespace kiln

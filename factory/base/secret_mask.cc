@@ -12,33 +12,22 @@ constexpr std::size_t kShortestWord = 8;
 constexpr std::string_view kBetweenWords = " \t\r\"',:;=<>()[]{}";
 
 void longest_first(std::vector<std::string>& words) {
-  std::sort(words.begin(), words.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(words, [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() > b.size() : a < b;
   });
   words.erase(std::unique(words.begin(), words.end()), words.end());
-}
-
-// Calls `take` for the pieces of `text` between any of `separators`.
-template <typename Take>
-void for_each_piece(std::string_view text, std::string_view separators, Take take) {
-  while (!text.empty()) {
-    std::size_t end = std::min(text.find_first_of(separators), text.size());
-    take(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
 }
 
 }  // namespace
 
 std::vector<std::string> words_of_secret(std::string_view bytes) {
   std::vector<std::string> words;
-  for_each_piece(bytes, "\n", [&](std::string_view line) {
+  for (std::string_view line : split(bytes, '\n')) {
     line = trimmed(line);
     if (line.size() >= kShortestLine) words.emplace_back(line);
-    for_each_piece(line, kBetweenWords, [&](std::string_view word) {
+    for (std::string_view word : split(line, kBetweenWords))
       if (word.size() >= kShortestWord) words.emplace_back(word);
-    });
-  });
+  }
   longest_first(words);
   return words;
 }
@@ -73,9 +62,8 @@ const std::string* SecretMask::word_at(std::size_t at) const {
 
 bool SecretMask::may_begin_at(std::size_t at) const {
   const std::string_view rest = std::string_view(kept_).substr(at);
-  return std::any_of(words_.begin(), words_.end(), [&](const std::string& word) {
-    return word.size() > rest.size() && word.starts_with(rest);
-  });
+  return std::ranges::any_of(
+      words_, [&](const std::string& word) { return word.size() > rest.size() && word.starts_with(rest); });
 }
 
 std::string SecretMask::masked(std::string_view bytes) {

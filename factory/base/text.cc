@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-
-#include "factory/base/visible_text.h"
 
 namespace kiln {
 namespace {
@@ -28,8 +25,8 @@ constexpr std::array<CodeRange, 9> kShapeless = {{{0xad, 0xad},
                                                   {0xe0000, 0xe007f}}};
 
 bool is_shapeless(char32_t code) {
-  return std::any_of(kShapeless.begin(), kShapeless.end(),
-                     [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
+  return std::ranges::any_of(
+      kShapeless, [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
 }
 
 // REQUIRES: one character of UTF-8.
@@ -106,6 +103,11 @@ std::string percent_encoded(std::string_view text, std::string_view plain) {
   return out;
 }
 
+std::string value_in(const std::map<std::string, std::string>& values, const std::string& name) {
+  const auto found = values.find(name);
+  return found == values.end() ? "" : found->second;
+}
+
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::string_view trimmed(std::string_view text) {
@@ -115,8 +117,12 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
+  return split(text, std::string_view(&separator, 1));
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> pieces;
-  for (std::size_t end = 0; (end = text.find(separator)) != std::string_view::npos;) {
+  for (std::size_t end = 0; (end = text.find_first_of(separators)) != std::string_view::npos;) {
     pieces.push_back(text.substr(0, end));
     text.remove_prefix(end + 1);
   }
@@ -183,19 +189,13 @@ std::string without_controls(std::string_view text) {
 
 std::string on_one_line(std::string_view text) {
   std::string line;
-  for (char c : without_controls(text)) {
-    if (c == '\n')
-      line += "\\n";
-    else if (c == '\t')
-      line += "\\t";
-    else
-      line += c;
-  }
+  for (char c : without_controls(text))
+    line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string_view(&c, 1);
   return line;
 }
 
 std::string last_lines(std::string text, std::size_t count) {
-  std::replace(text.begin(), text.end(), '\r', '\n');
+  std::ranges::replace(text, '\r', '\n');
   std::string clean = without_controls(text);
   while (clean.ends_with('\n')) clean.pop_back();
   std::size_t start = clean.size();

@@ -1,7 +1,6 @@
 #include "factory/base/version.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <tuple>
@@ -34,7 +33,7 @@ Version::Version(std::string text) : text_(std::move(text)) {
   if (text_.empty() || text_.size() > 128)
     throw Error(ExitCode::input, "a version is 1 to 128 characters long");
   for (char c : text_)
-    if (!is_digit(c) && !is_letter(c) && std::string_view(".+-_~:").find(c) == std::string_view::npos)
+    if (!is_digit(c) && !is_letter(c) && !contains(".+-_~:", c))
       throw Error(ExitCode::input, "'" + text_ + "' is not a version",
                   "letters, digits and . + - _ ~ : only");
   std::size_t plus = text_.find('+');
@@ -89,8 +88,8 @@ bool Version::covers(const Version& other) const {
 }
 
 bool Version::is_pre_release() const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [](const Part& part) { return !part.numeric && word_rank(part.text) < 0; });
+  return std::ranges::any_of(parts_,
+                             [](const Part& part) { return !part.numeric && word_rank(part.text) < 0; });
 }
 
 namespace {
@@ -100,7 +99,7 @@ bool joins_versions(std::string_view word) {
   const std::size_t dash = word.find('-');
   if (dash == std::string_view::npos) return false;
   auto is_dotted = [](std::string_view text) {
-    return text.find('.') != std::string_view::npos && is_digit(text.front()) &&
+    return contains(text, '.') && is_digit(text.front()) &&
            text.find_first_not_of("0123456789.") == std::string_view::npos;
   };
   const std::string_view left = word.substr(0, dash), right = word.substr(dash + 1);
@@ -109,13 +108,13 @@ bool joins_versions(std::string_view word) {
 
 // Whether a word of a range can be meant as a version; `bare`: without a relation in front of it.
 bool is_range_word(std::string_view word, bool bare) {
-  if (word.find("..") != std::string_view::npos || (bare && joins_versions(word))) return false;
+  if (contains(word, "..") || (bare && joins_versions(word))) return false;
   if (!is_digit(word.front()) && !is_letter(word.front())) return false;
   if (lower_case(word).ends_with(".x")) return false;
   return is_digit(word.back()) || is_letter(word.back()) || word.back() == '~' || word.ends_with(".*");
 }
 
-bool has_digit(std::string_view word) { return std::any_of(word.begin(), word.end(), is_digit); }
+bool has_digit(std::string_view word) { return std::ranges::any_of(word, is_digit); }
 
 Error no_range(std::string_view text) {
   return {ExitCode::input, "'" + std::string(text) + "' is not a version range",
@@ -151,7 +150,7 @@ void VersionRange::add(std::string_view relation, std::string_view version) {
     else if (*kind != Relation::series)
       return;
   }
-  if (version.find('*') == std::string_view::npos) clauses_.push_back({*kind, Version(std::string(version))});
+  if (!kiln::contains(version, '*')) clauses_.push_back({*kind, Version(std::string(version))});
 }
 
 VersionRange VersionRange::parse(std::string_view text) {
@@ -166,7 +165,7 @@ VersionRange VersionRange::parse(std::string_view text) {
       continue;
     }
     std::size_t start = i;
-    while (i < text.size() && kOperators.find(text[i]) != std::string_view::npos) ++i;
+    while (i < text.size() && kiln::contains(kOperators, text[i])) ++i;
     std::string_view relation = text.substr(start, i - start);
     while (i < text.size() && text[i] == ' ' && !relation.empty()) ++i;
     std::size_t word = i;
@@ -194,7 +193,7 @@ VersionRange VersionRange::parse(std::string_view text) {
 }
 
 bool VersionRange::contains(const Version& version) const {
-  return std::all_of(clauses_.begin(), clauses_.end(), [&](const Clause& clause) {
+  return std::ranges::all_of(clauses_, [&](const Clause& clause) {
     switch (clause.relation) {
       case Relation::series:
         return clause.version.covers(version);
@@ -224,8 +223,7 @@ std::optional<Version> VersionRange::exact() const {
 }
 
 bool VersionRange::names_pre_release() const {
-  return std::any_of(clauses_.begin(), clauses_.end(),
-                     [](const Clause& clause) { return clause.version.is_pre_release(); });
+  return std::ranges::any_of(clauses_, [](const Clause& clause) { return clause.version.is_pre_release(); });
 }
 
 std::optional<Version> newest(const std::vector<Version>& versions, const VersionRange& range) {
@@ -237,22 +235,11 @@ std::optional<Version> newest(const std::vector<Version>& versions, const Versio
 
 namespace {
 
-std::vector<std::string_view> parts_of(std::string_view version) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= version.size();) {
-    std::size_t end = version.find_first_of(".-+_", begin);
-    if (end == std::string_view::npos) end = version.size();
-    parts.push_back(version.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
+std::vector<std::string_view> parts_of(std::string_view version) { return split(version, ".-+_"); }
 
 std::int64_t number_of(std::string_view part) {
-  std::int64_t number = 0;
-  const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), number);
-  const bool all = problem == std::errc{} && end == part.data() + part.size();
-  return all ? number : std::numeric_limits<std::int64_t>::max();  // a word is far from every number
+  // a word is far from every number
+  return as_number<std::int64_t>(part).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 // How near `other` is: parts shared, then the distance of the first that differs; a missing part is 0.

@@ -51,35 +51,6 @@ double incomplete_beta(double a, double b, double x, double rest) {
   return std::exp(front) * beta_fraction(a, b, x) / a;
 }
 
-}  // namespace
-
-double TwoLevels::change() const { return before == 0 ? 0 : after / before - 1; }
-
-double TwoLevels::magnitude() const {
-  double back = after == 0 ? 0 : before / after - 1;
-  return std::max(std::abs(change()), std::abs(back));
-}
-
-TwoLevels compare_levels(std::span<const double> before, std::span<const double> after) {
-  TwoLevels levels{mean_of(before), mean_of(after), 1};
-  double n = static_cast<double>(before.size()), m = static_cast<double>(after.size());
-  double freedom = n + m - 2;
-  if (freedom <= 0) return levels;
-  double pooled =
-      ((n - 1) * variance_of(before, levels.before) + (m - 1) * variance_of(after, levels.after)) / freedom;
-  double difference = levels.before - levels.after;
-  double deviation = std::sqrt(pooled * (1 / n + 1 / m));
-  if (deviation == 0) {
-    levels.p = difference == 0 ? std::numeric_limits<double>::quiet_NaN() : 0;
-    return levels;
-  }
-  double t = difference / deviation;
-  levels.p = incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t), t * t / (freedom + t * t));
-  return levels;
-}
-
-namespace {
-
 using Values = std::span<const double>;
 
 // Where an interval falls into two, and by how much they differ.
@@ -208,6 +179,31 @@ bool confirmed(Values series, const std::vector<std::size_t>& points, std::size_
 }
 
 }  // namespace
+
+double TwoLevels::change() const { return before == 0 ? 0 : after / before - 1; }
+
+double TwoLevels::magnitude() const {
+  double back = after == 0 ? 0 : before / after - 1;
+  return std::max(std::abs(change()), std::abs(back));
+}
+
+TwoLevels compare_levels(std::span<const double> before, std::span<const double> after) {
+  TwoLevels levels{mean_of(before), mean_of(after), 1};
+  double n = static_cast<double>(before.size()), m = static_cast<double>(after.size());
+  double freedom = n + m - 2;
+  if (freedom <= 0) return levels;
+  double pooled =
+      ((n - 1) * variance_of(before, levels.before) + (m - 1) * variance_of(after, levels.after)) / freedom;
+  double difference = levels.before - levels.after;
+  double deviation = std::sqrt(pooled * (1 / n + 1 / m));
+  if (deviation == 0) {
+    levels.p = difference == 0 ? std::numeric_limits<double>::quiet_NaN() : 0;
+    return levels;
+  }
+  double t = difference / deviation;
+  levels.p = incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t), t * t / (freedom + t * t));
+  return levels;
+}
 
 std::vector<ChangePoint> find_change_points(std::span<const double> series, const ChangePointLimits& limits) {
   std::vector<std::size_t> points = candidates(series, limits);

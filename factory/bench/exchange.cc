@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "factory/base/text.h"
 #include "factory/bench/csv_rows.h"
@@ -157,27 +156,15 @@ std::optional<RunFormat> format_of_file(std::string_view name) {
 }
 
 std::string write_runs(const std::vector<BenchRun>& runs, RunFormat format) {
-  switch (format) {
-    case RunFormat::csv:
-      return runs_to_csv(runs);
-    case RunFormat::reframe:
-      return runs_to_reframe(runs);
-    case RunFormat::json:
-      break;
-  }
+  if (format == RunFormat::csv) return runs_to_csv(runs);
+  if (format == RunFormat::reframe) return runs_to_reframe(runs);
   return runs_to_json(runs).dump(1) + "\n";
 }
 
 std::vector<BenchRun> read_runs(std::string_view text, const std::string& file, RunFormat format,
                                 std::int64_t now) {
-  switch (format) {
-    case RunFormat::csv:
-      return runs_from_csv(text, file, now);
-    case RunFormat::reframe:
-      return runs_from_reframe(text, file, now);
-    case RunFormat::json:
-      break;
-  }
+  if (format == RunFormat::csv) return runs_from_csv(text, file, now);
+  if (format == RunFormat::reframe) return runs_from_reframe(text, file, now);
   return read_runs(text, file, now);
 }
 

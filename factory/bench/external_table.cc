@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
-#include "factory/bench/openvino_table.h"
-#include "factory/bench/timm_table.h"
+#include "factory/bench/published_tables.h"
 
 namespace kiln {
 namespace {
@@ -82,6 +79,39 @@ TableRecords records_of(const ExternalTable& table, const std::map<NetworkSize, 
   return found;
 }
 
+constexpr std::size_t kLongestFact = 200;
+
+struct FactName {
+  std::string_view name;
+  std::string TableFacts::*member;
+};
+constexpr FactName kFactNames[] = {
+    {"source", &TableFacts::source},      {"licence", &TableFacts::licence},
+    {"host", &TableFacts::host},          {"device", &TableFacts::device},
+    {"version", &TableFacts::version},    {"compiler", &TableFacts::compiler},
+    {"layout", &TableFacts::layout},      {"precision", &TableFacts::precision},
+    {"framework", &TableFacts::framework}};
+
+Json to_json(const TableFacts& facts) {
+  Json json = Json::object();
+  for (const FactName& fact : kFactNames) json[std::string(fact.name)] = facts.*fact.member;
+  return json;
+}
+
+using FactTexts = std::map<std::string, std::string>;
+
+// The one of the text's tables that has these facts.
+ExternalTable openvino_table(const std::string& text, const FactTexts& said) {
+  TableFacts facts;
+  for (const auto& [name, value] : said) set_fact(facts, name, value);
+  FactTexts replaced;
+  for (const char* name : {"source", "licence"})
+    if (const auto found = said.find(name); found != said.end()) replaced.insert(*found);
+  for (ExternalTable& table : openvino_tables(text, "table", replaced).tables)
+    if (table.facts == facts) return std::move(table);
+  throw Error(ExitCode::input, fmt::format("the table has no rows of {}", facts.series()));
+}
+
 }  // namespace
 
 std::string TableFacts::image() const {
@@ -128,23 +158,6 @@ ModelRecords external_records(std::span<const ExternalTable> tables) {
   return found;
 }
 
-namespace {
-
-constexpr std::size_t kLongestFact = 200;
-
-struct FactName {
-  std::string_view name;
-  std::string TableFacts::*member;
-};
-constexpr FactName kFactNames[] = {
-    {"source", &TableFacts::source},      {"licence", &TableFacts::licence},
-    {"host", &TableFacts::host},          {"device", &TableFacts::device},
-    {"version", &TableFacts::version},    {"compiler", &TableFacts::compiler},
-    {"layout", &TableFacts::layout},      {"precision", &TableFacts::precision},
-    {"framework", &TableFacts::framework}};
-
-}  // namespace
-
 void set_fact(TableFacts& facts, const std::string& name, const std::string& value) {
   std::vector<std::string> names;
   for (const FactName& fact : kFactNames) {
@@ -175,40 +188,12 @@ void need_facts(const TableFacts& facts, const std::string& file,
     throw Error(ExitCode::usage, fmt::format("a device is cpu or gpu, not '{}'", facts.device));
 }
 
-namespace {
-
-Json to_json(const TableFacts& facts) {
-  Json json = Json::object();
-  for (const FactName& fact : kFactNames) json[std::string(fact.name)] = facts.*fact.member;
-  return json;
-}
-
-}  // namespace
-
 Json to_json(const ExternalTable& table) {
   Json json{{"format", 1}, {"facts", to_json(table.facts)}, {"table", table.text}};
   // Tables of timm were the only ones once, and have no such member.
   if (table.project != TableProject::timm) json["as"] = kTableProjects.of(table.project);
   return json;
 }
-
-namespace {
-
-using FactTexts = std::map<std::string, std::string>;
-
-// The one of the text's tables that has these facts.
-ExternalTable openvino_table(const std::string& text, const FactTexts& said) {
-  TableFacts facts;
-  for (const auto& [name, value] : said) set_fact(facts, name, value);
-  FactTexts replaced;
-  for (const char* name : {"source", "licence"})
-    if (const auto found = said.find(name); found != said.end()) replaced.insert(*found);
-  for (ExternalTable& table : openvino_tables(text, "table", replaced).tables)
-    if (table.facts == facts) return std::move(table);
-  throw Error(ExitCode::input, fmt::format("the table has no rows of {}", facts.series()));
-}
-
-}  // namespace
 
 ExternalTable external_table_from_json(const JsonNode& node) {
   node.allow_only({"format", "as", "facts", "table"});

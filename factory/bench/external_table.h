@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "factory/base/effects.h"
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 
 namespace kiln {
@@ -301,13 +302,10 @@ Json to_json(const GroupComparison& comparison) {
     json["marks"] = pair.marks;
     groups.push_back(std::move(json));
   }
-  Json apart = Json::array();
-  for (const ComparedPair& pair : comparison.apart) apart.push_back(pair_json(pair));
-  Json only_a = Json::array();
-  Json only_b = Json::array();
-  for (const ColumnValues& values : comparison.only_a) only_a.push_back(named(values));
-  for (const ColumnValues& values : comparison.only_b) only_b.push_back(named(values));
-  Json json = {{"groups", groups}, {"apart", apart}, {"only_a", only_a}, {"only_b", only_b}};
+  Json json = {{"groups", groups},
+               {"apart", json_list(comparison.apart, pair_json)},
+               {"only_a", json_list(comparison.only_a, named)},
+               {"only_b", json_list(comparison.only_b, named)}};
   if (const auto mean = mean_gain(comparison))
     json["mean"] = {{"ratio", mean->ratio}, {"low", mean->low}, {"high", mean->high}};
   return json;

@@ -1,5 +1,3 @@
-#include "factory/bench/openvino_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
+#include "factory/bench/published_tables.h"
 #include "factory/bench/results_csv.h"
 
 namespace kiln {

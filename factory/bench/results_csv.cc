@@ -8,7 +8,6 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 
 namespace kiln {
 namespace {

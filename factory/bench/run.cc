@@ -5,6 +5,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/json_fields.h"
+#include "factory/base/json_put.h"
 #include "factory/record/record_fields.h"
 #include "registry/select/comparable.h"
 
@@ -177,9 +178,7 @@ BenchRun bench_run_from_json(const JsonNode& node, std::int64_t now) {
 }
 
 Json runs_to_json(const std::vector<BenchRun>& runs) {
-  Json list = Json::array();
-  for (const BenchRun& run : runs) list.push_back(to_json(run));
-  return {{"format", kFormat}, {"runs", list}};
+  return {{"format", kFormat}, {"runs", json_list(runs)}};
 }
 
 std::vector<BenchRun> runs_from_json(const JsonNode& node, std::int64_t now) {

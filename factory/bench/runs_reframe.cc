@@ -8,7 +8,6 @@
 #include "factory/base/median.h"
 #include "factory/base/text.h"
 #include "factory/bench/exchange.h"
-#include "factory/bench/statistics.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/record/tuned_record.h"
@@ -121,8 +120,7 @@ void add_openmp(SearchSpace& space, const RunAxes& axes) {
 }
 
 void add_allocator(SearchSpace& space, const std::map<std::string, std::string>& environment) {
-  const auto preload = environment.find("LD_PRELOAD");
-  const std::string_view libraries = preload == environment.end() ? "" : std::string_view(preload->second);
+  const std::string libraries = value_in(environment, "LD_PRELOAD");
   if (libraries.find("jemalloc") != libraries.npos) {
     add_list(space, "MALLOC_CONF",
              {"dirty_decay_ms:10000,muzzy_decay_ms:0", "background_thread:true,metadata_thp:auto",

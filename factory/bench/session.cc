@@ -79,6 +79,29 @@ MeasuredGain computed_gain(const std::vector<BenchRun>& runs, const std::vector<
   return {over.front().key, found.ratio, found.low, found.high};
 }
 
+using ImageRuns = std::map<std::string, std::vector<BenchRun>>;  // of one session, by image_id()
+
+bool is_stock_of(const BenchRun& stock, const BenchRun& run) {
+  return stock.stock && stock.axes.framework == run.axes.framework &&
+         stock.axes.version == run.axes.version && stock.axes.accelerator == run.axes.accelerator;
+}
+
+// The fastest of several: that is what an optimised image has to beat.
+const std::vector<BenchRun>* stock_of(const BenchRun& run, const ImageRuns& images) {
+  const std::vector<BenchRun>* best = nullptr;
+  if (run.stock) return best;
+  double best_median = 0;
+  for (const auto& [id, runs] : images) {
+    if (!is_stock_of(runs.back(), run)) continue;
+    const double median = measurement_of(runs).median;
+    const bool faster = more_is_better(run.unit) ? median > best_median : median < best_median;
+    if (best != nullptr && !faster) continue;
+    best = &runs;
+    best_median = median;
+  }
+  return best;
+}
+
 }  // namespace
 
 SessionName session_of(const BenchRun& run) {
@@ -171,33 +194,6 @@ Measurement measurement_of(const std::vector<BenchRun>& runs) {
   measurement.rounds = static_cast<int>(rounds.size());
   return measurement;
 }
-
-namespace {
-
-using ImageRuns = std::map<std::string, std::vector<BenchRun>>;  // of one session, by image_id()
-
-bool is_stock_of(const BenchRun& stock, const BenchRun& run) {
-  return stock.stock && stock.axes.framework == run.axes.framework &&
-         stock.axes.version == run.axes.version && stock.axes.accelerator == run.axes.accelerator;
-}
-
-// The fastest of several: that is what an optimised image has to beat.
-const std::vector<BenchRun>* stock_of(const BenchRun& run, const ImageRuns& images) {
-  const std::vector<BenchRun>* best = nullptr;
-  if (run.stock) return best;
-  double best_median = 0;
-  for (const auto& [id, runs] : images) {
-    if (!is_stock_of(runs.back(), run)) continue;
-    const double median = measurement_of(runs).median;
-    const bool faster = more_is_better(run.unit) ? median > best_median : median < best_median;
-    if (best != nullptr && !faster) continue;
-    best = &runs;
-    best_median = median;
-  }
-  return best;
-}
-
-}  // namespace
 
 std::vector<Measurement> measurements_of(const std::vector<BenchRun>& kept) {
   std::map<SessionName, ImageRuns> sessions;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <compare>
-#include <optional>
 #include <string>
 #include <vector>
 

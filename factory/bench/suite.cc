@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/base/keys.h"
+#include "factory/base/reading.h"
 #include "factory/record/record_fields.h"
 
 namespace kiln {

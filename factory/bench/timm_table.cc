@@ -1,5 +1,3 @@
-#include "factory/bench/timm_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "factory/base/text.h"
+#include "factory/bench/published_tables.h"
 #include "factory/bench/results_csv.h"
 
 namespace kiln {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "factory/record/image_record.h"
 
@@ -60,7 +59,7 @@ std::string end_of_search(const TuningTerms& terms, const TuningJournal& journal
 }
 
 bool was_measured(const TuningJournal& journal, const TuningPlace& place) {
-  return std::any_of(journal.turns.begin(), journal.turns.end(), [&](const TuningTurn& turn) {
+  return std::ranges::any_of(journal.turns, [&](const TuningTurn& turn) {
     return turn.round == place.round && turn.side == place.side;
   });
 }
@@ -74,8 +73,7 @@ NextTuningStep next_turn(const TuningTerms& terms, const TuningJournal& journal,
   if (journal.compared_rival() != nullptr) sides.insert(sides.begin() + 1, TuningSide::rival);
   std::size_t begun = 0;  // rounds that lack a start
   // Default and tuned, tuned and default, …: what drifts with time meets both as early as late.
-  for (int round = 0; round < terms.rounds && begun < terms.at_once;
-       ++round, std::reverse(sides.begin(), sides.end())) {
+  for (int round = 0; round < terms.rounds && begun < terms.at_once; ++round, std::ranges::reverse(sides)) {
     const std::size_t before = next.turns.size();
     for (const TuningSide side : sides)
       if (!was_measured(journal, {round, side})) next.turns.push_back({round, side});

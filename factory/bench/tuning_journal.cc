@@ -105,8 +105,8 @@ const TuningTrial* TuningJournal::best() const {
 }
 
 const TuningTrial* TuningJournal::rival() const {
-  const auto found = std::find_if(trials.begin(), trials.end(),
-                                  [](const TuningTrial& trial) { return is_rival(trial.setting); });
+  const auto found =
+      std::ranges::find_if(trials, [](const TuningTrial& trial) { return is_rival(trial.setting); });
   return found == trials.end() ? nullptr : &*found;
 }
 

@@ -4,21 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/bench/suite.h"
-#include "factory/cli/invocation.h"
-#include "factory/cli/named_output.h"
-#include "factory/cli/options.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "registry/select/gain.h"
 
 namespace kiln {
@@ -50,8 +45,7 @@ void print_bench_rows(const std::vector<BenchRow>& rows, const std::string& form
   if (format == "json") {
     Json all = Json::array();
     for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(to_json(rows[i], gains[i]));
-    print_json(all);
-    return;
+    return print_json(all);
   }
   Table table({"IMAGE", "WORKLOAD", "MEDIAN", "QUARTILES", "UNIT", "SAMPLES", "AGAINST THE FIRST", "MEASURED",
                "DOUBTFUL"});
@@ -92,7 +86,7 @@ std::vector<int> ranks_of(const std::string& text) {
   for (std::string_view item : split(text, ',')) {
     const std::string number(trimmed(item));
     if (number.empty() || number.size() > kDigits || number.front() == '0' ||
-        !std::all_of(number.begin(), number.end(), is_digit))
+        !std::ranges::all_of(number, is_digit))
       throw Error(ExitCode::usage, fmt::format("--ranks: expected numbers of processes, found '{}'", text),
                   "such as 1,2,4");
     all.push_back(std::stoi(number));
@@ -111,9 +105,7 @@ std::vector<BenchPart> parts_of_options(const BenchOptions& options) {
 }
 
 std::vector<BenchPart> parts_of_suite(const BenchOptions& options, Invocation& invocation) {
-  invocation.need_file(options.suite);
-  const Suite suite = suite_from_json(
-      JsonDocument::parse(invocation.files.read(options.suite).value_or(""), options.suite).root());
+  const Suite suite = suite_from_json(read_document(invocation.files, options.suite).root());
   std::vector<BenchPart> parts;
   for (const SuiteWorkload& workload : suite.workloads) {
     BenchPart part{options.work, options};
@@ -230,17 +222,14 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
   add_value(command, "--workload", work.workload, "WORKLOAD", "workload component of the recipes");
   add_value(command, "--suite", options.suite, "FILE",
             "workloads and their cells from this file (kiln schema suite)");
-  command
-      .add_option("--rounds", work.rounds,
-                  "starts of the workload in each image, in turns: A B, B A, A B; those of an interrupted "
-                  "bench count")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command.add_option("--repeat", work.repeats, "most repetitions of a run that other programs disturb")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
-  add_value(command, "--steps", work.wishes.steps, "N", "timed steps of each run (default: the workload's)")
-      ->check(CLI::Range(1, 1'000'000));
+  add_number(command, "--rounds", work.rounds, "N",
+             "starts of the workload in each image, in turns: A B, B A, A B; those of an interrupted "
+             "bench count",
+             1, 1000);
+  add_number(command, "--repeat", work.repeats, "N", "most repetitions of a run that other programs disturb",
+             0, 100);
+  add_number(command, "--steps", work.wishes.steps, "N", "timed steps of each run (default: the workload's)",
+             1, 1'000'000);
   add_value(command, "--ranks", options.ranks, "N",
             "processes that work together, if the workload supports it: one number, or several such as 1,2");
   add_list(command, "--restrict", options.restrictions, "WHAT",

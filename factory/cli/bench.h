@@ -3,14 +3,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "factory/app/bench_rows.h"
-#include "factory/app/bench_turns.h"
+#include "factory/app/benching.h"
 #include "factory/bench/exchange.h"
 #include "factory/bench/external_table.h"
 #include "factory/bench/restriction.h"
@@ -18,7 +16,6 @@
 #include "factory/cli/measuring_place.h"
 #include "factory/cli/options.h"
 #include "factory/cli/temporary_folder.h"
-#include "factory/plan/cell_patterns.h"
 #include "factory/run/kept_runs.h"
 
 namespace kiln {

@@ -25,6 +25,20 @@ const Recipe& workload_named(const RecipeBook& recipes, const std::string& name)
               did_you_mean(name, recipes.names(Kind::workload)));
 }
 
+// All that makes two commands one comparison. The number of rounds is not part of it: a command that asks for
+// fewer or more goes on with those that are done.
+Json identity(const BenchWork& work, const ReadyWorkload& workload, const HostDescription& host,
+              const std::vector<std::string>& keys) {
+  return {{"workload", workload.recipe.name},
+          {"files", workload.sum().hex()},
+          {"images", keys},
+          {"steps", work.wishes.steps},
+          {"ranks", work.wishes.ranks},
+          {"data", work.wishes.data.string()},
+          {"again", work.again},
+          {"host", {{"cpu", host.cpu}, {"model", host.model}, {"cores", host.cores}}}};
+}
+
 }  // namespace
 
 ReadyWorkload::ReadyWorkload(const RecipeBook& recipes, const std::string& name, FileSystem& files)
@@ -101,24 +115,6 @@ std::vector<ImageBench::Candidate> ImageBench::candidates(const ImageNumbers& im
                 "run `kiln bench` on a machine that the images are for");
   return found;
 }
-
-namespace {
-
-// All that makes two commands one comparison. The number of rounds is not part of it: a command that asks for
-// fewer or more goes on with those that are done.
-Json identity(const BenchWork& work, const ReadyWorkload& workload, const HostDescription& host,
-              const std::vector<std::string>& keys) {
-  return {{"workload", workload.recipe.name},
-          {"files", workload.sum().hex()},
-          {"images", keys},
-          {"steps", work.wishes.steps},
-          {"ranks", work.wishes.ranks},
-          {"data", work.wishes.data.string()},
-          {"again", work.again},
-          {"host", {{"cpu", host.cpu}, {"model", host.model}, {"cores", host.cores}}}};
-}
-
-}  // namespace
 
 std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers& images) {
   const ReadyWorkload workload(catalogue_.recipes, work.workload, invocation_.files);

@@ -9,11 +9,10 @@
 #include "factory/base/text.h"
 #include "factory/bench/groups.h"
 #include "factory/cli/bench.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/run/kept_runs.h"
 
 namespace kiln {
@@ -238,6 +237,68 @@ void run_discard(const DiscardOptions& options, Invocation& invocation) {
   say("{} {}\n", counted(chosen.size(), "run"), options.restore ? "restored" : "discarded");
 }
 
+void add_bench_compare(CLI::App& bench, Invocation& invocation) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App* command =
+      add_below(bench, "compare", "Compare runs: two times, hosts, files, or groups of images",
+                "kiln bench compare stock=yes stock=no\n"
+                "kiln bench compare framework=tensorflow,compiler=none framework=tensorflow,compiler=xla\n"
+                "kiln bench compare until=2026-11-01 since=2026-11-01\n"
+                "kiln bench compare here.json there.json --by framework --by version");
+  const char* what = "a file of runs, or COLUMN=GLOB,... of the runs that the state folder keeps";
+  add_value(*command, "A", options->a, "RUNS", what)->required();
+  add_value(*command, "B", options->b, "RUNS",
+            "the runs to compare with A, in the same form: kiln prints how many times as fast they are")
+      ->required();
+  add_list(*command, "--by", options->by, "COLUMN",
+           "a column that runs of A and B must share, in addition to the workload "
+           "(default: every column that neither names); may be repeated");
+  add_format_option(*command, options->format);
+  call_alone(*command, [options, &invocation] { run_compare(*options, invocation); });
+}
+
+void add_bench_import(CLI::App& bench, Invocation& invocation) {
+  auto options = std::make_shared<ImportRunsOptions>();
+  CLI::App* command =
+      add_below(bench, "import",
+                "Import runs that were measured elsewhere, or by ReFrame, or results of timm or OpenVINO",
+                "kiln bench import there.json\n"
+                "kiln bench import benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv --as timm\n"
+                "kiln bench import OV-benchmark-data.csv --as openvino");
+  add_value(*command, "file", options->file, "FILE",
+            "a file that --export wrote, a run report of ReFrame, or a results table of timm or OpenVINO")
+      ->required();
+  std::vector<std::string> formats;
+  for (const std::string_view name : kRunFormats.all()) formats.emplace_back(name);
+  for (const std::string& name : kTableProjects.all()) formats.push_back(name);
+  add_choice(*command, "--as", options->as, formats,
+             "format of that file: json, csv, reframe, or timm or openvino, which only kiln model uses "
+             "(default: by its suffix)")
+      ->type_name("FORMAT");
+  add_list(
+      *command, "--set", options->facts, "NAME=VALUE",
+      "with --as timm: host, device, version, compiler, layout, precision, source or licence, in place of "
+      "what the file's name says; with --as openvino: source or licence; may be repeated");
+  add_wait_option(*command, invocation.options);
+  call_alone(*command, [options, &invocation] { run_import(*options, invocation); });
+}
+
+void add_bench_discard(CLI::App& bench, Invocation& invocation) {
+  auto options = std::make_shared<DiscardOptions>();
+  CLI::App* command =
+      add_below(bench, "discard",
+                "Leave runs out of every figure; their rounds no longer count, and the index forgets them",
+                "kiln bench discard 'mark=under load'\n"
+                "kiln bench discard since=2026-11-20,until=2026-11-21\n"
+                "kiln bench discard --restore since=2026-11-20");
+  add_value(*command, "runs", options->runs, "RUNS",
+            "COLUMN=GLOB,... of the runs that the state folder keeps")
+      ->required();
+  command->add_flag("--restore", options->restore, "take discarded runs back");
+  add_wait_option(*command, invocation.options);
+  call_alone(*command, [options, &invocation] { run_discard(*options, invocation); });
+}
+
 }  // namespace
 
 std::vector<BenchRun> read_runs_of(const std::vector<std::string>& files, Invocation& invocation) {
@@ -279,81 +340,6 @@ void export_runs(const std::string& file, const std::string& as,
   write_named(file, write_runs(runs, format), invocation.files);
   invocation.note(fmt::format("wrote  {} ({})", file, counted(runs.size(), "run")));
 }
-
-namespace {
-
-void add_bench_compare(CLI::App& bench, Invocation& invocation) {
-  auto options = std::make_shared<CompareOptions>();
-  CLI::App* command =
-      add_below(bench, "compare", "Compare runs: two times, hosts, files, or groups of images",
-                "kiln bench compare stock=yes stock=no\n"
-                "kiln bench compare framework=tensorflow,compiler=none framework=tensorflow,compiler=xla\n"
-                "kiln bench compare until=2026-11-01 since=2026-11-01\n"
-                "kiln bench compare here.json there.json --by framework --by version");
-  const char* what = "a file of runs, or COLUMN=GLOB,... of the runs that the state folder keeps";
-  add_value(*command, "A", options->a, "RUNS", what)->required();
-  add_value(*command, "B", options->b, "RUNS",
-            "the runs to compare with A, in the same form: kiln prints how many times as fast they are")
-      ->required();
-  add_list(*command, "--by", options->by, "COLUMN",
-           "a column that runs of A and B must share, in addition to the workload "
-           "(default: every column that neither names); may be repeated");
-  add_format_option(*command, options->format);
-  command->callback([options, command, &invocation] {
-    refuse_parent_options(*command);
-    run_compare(*options, invocation);
-  });
-}
-
-void add_bench_import(CLI::App& bench, Invocation& invocation) {
-  auto options = std::make_shared<ImportRunsOptions>();
-  CLI::App* command =
-      add_below(bench, "import",
-                "Import runs that were measured elsewhere, or by ReFrame, or results of timm or OpenVINO",
-                "kiln bench import there.json\n"
-                "kiln bench import benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv --as timm\n"
-                "kiln bench import OV-benchmark-data.csv --as openvino");
-  add_value(*command, "file", options->file, "FILE",
-            "a file that --export wrote, a run report of ReFrame, or a results table of timm or OpenVINO")
-      ->required();
-  std::vector<std::string> formats;
-  for (const std::string_view name : kRunFormats.all()) formats.emplace_back(name);
-  for (const std::string& name : kTableProjects.all()) formats.push_back(name);
-  add_choice(*command, "--as", options->as, formats,
-             "format of that file: json, csv, reframe, or timm or openvino, which only kiln model uses "
-             "(default: by its suffix)")
-      ->type_name("FORMAT");
-  add_list(
-      *command, "--set", options->facts, "NAME=VALUE",
-      "with --as timm: host, device, version, compiler, layout, precision, source or licence, in place of "
-      "what the file's name says; with --as openvino: source or licence; may be repeated");
-  add_wait_option(*command, invocation.options);
-  command->callback([options, command, &invocation] {
-    refuse_parent_options(*command);
-    run_import(*options, invocation);
-  });
-}
-
-void add_bench_discard(CLI::App& bench, Invocation& invocation) {
-  auto options = std::make_shared<DiscardOptions>();
-  CLI::App* command =
-      add_below(bench, "discard",
-                "Leave runs out of every figure; their rounds no longer count, and the index forgets them",
-                "kiln bench discard 'mark=under load'\n"
-                "kiln bench discard since=2026-11-20,until=2026-11-21\n"
-                "kiln bench discard --restore since=2026-11-20");
-  add_value(*command, "runs", options->runs, "RUNS",
-            "COLUMN=GLOB,... of the runs that the state folder keeps")
-      ->required();
-  command->add_flag("--restore", options->restore, "take discarded runs back");
-  add_wait_option(*command, invocation.options);
-  command->callback([options, command, &invocation] {
-    refuse_parent_options(*command);
-    run_discard(*options, invocation);
-  });
-}
-
-}  // namespace
 
 void add_bench_records(CLI::App& bench, Invocation& invocation) {
   add_bench_compare(bench, invocation);

@@ -2,18 +2,16 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "factory/app/part_search.h"
 #include "factory/base/json_text.h"
 #include "factory/base/text.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/build_images.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/print.h"
 #include "factory/report/matrix_patch.h"
 #include "factory/run/publish.h"
-#include "registry/select/gain.h"
 
 namespace kiln {
 namespace {

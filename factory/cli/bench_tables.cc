@@ -5,15 +5,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
-#include "factory/bench/openvino_table.h"
-#include "factory/bench/timm_table.h"
+#include "factory/bench/published_tables.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
-#include "factory/run/kept_tables.h"
+#include "factory/run/kept_files.h"
 
 namespace kiln {
 namespace {
@@ -43,11 +42,7 @@ Json summary_of(const ExternalTable& table) {
 void list_tables(const TablesOptions& options, Invocation& invocation) {
   const StatePaths state = invocation.state();
   const std::vector<ExternalTable> tables = KeptTables(state, invocation.files).all();
-  if (options.format == "json") {
-    Json all = Json::array();
-    for (const ExternalTable& table : tables) all.push_back(summary_of(table));
-    return print_json(all);
-  }
+  if (options.format == "json") return print_json(json_list(tables, summary_of));
   Table shown({"SERIES", "ROWS", "LICENCE", "SOURCE"});
   for (const ExternalTable& table : tables)
     shown.add(
@@ -113,8 +108,7 @@ void add_bench_tables(CLI::App& bench, Invocation& invocation) {
   add_value(*command, "--remove", options->remove, "SERIES", "remove the table of this series");
   add_format_option(*command, options->format);
   add_wait_option(*command, invocation.options);
-  command->callback([options, command, &invocation] {
-    refuse_parent_options(*command);
+  call_alone(*command, [options, &invocation] {
     if (options->remove.empty())
       list_tables(*options, invocation);
     else

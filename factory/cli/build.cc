@@ -1,9 +1,6 @@
 // kiln build: everything that is not built yet, in parallel; one broken image never stops the others.
 #include "factory/run/build.h"
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "factory/base/text.h"
@@ -12,7 +9,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/run/cell_state.h"
 #include "factory/state/state.h"
 

@@ -36,9 +36,8 @@ void need_mirror(const Catalogue& catalogue, const ImageNumbers& images, const S
   const Mirror mirror = folder.read();
   std::vector<std::string> lines = lacking(needs, mirror);
   for (const auto& [key, item] : mirror.items) {
-    const bool ours = std::any_of(item.cells.begin(), item.cells.end(), [&](std::uint32_t cell) {
-      return needs.cells.contains(mirror.cells[cell]);
-    });
+    const bool ours = std::ranges::any_of(
+        item.cells, [&](std::uint32_t cell) { return needs.cells.contains(mirror.cells[cell]); });
     if (ours && !folder.has(item)) lines.push_back(item.name);
   }
   if (lines.empty()) return;
@@ -58,10 +57,7 @@ int jobs_of(int asked, const Site& site, const std::map<std::string, std::string
 }
 
 void print_build(const BuildReport& report, const std::string& format) {
-  if (format == "json") {
-    print_json(to_json(report));
-    return;
-  }
+  if (format == "json") return print_json(to_json(report));
   Table table({"IMAGE", "VERDICT", "REASON"});
   for (const ImageOutcome& image : report.images) {
     std::string reason = image.reason;

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "factory/app/collection.h"
 #include "factory/base/text.h"
-#include "factory/cli/invocation.h"
 #include "factory/cli/publication.h"
 #include "factory/collect/collect.h"
 #include "factory/collect/engine_storage.h"
+#include "factory/collect/registry_garbage.h"
 #include "factory/engine/engine.h"
 #include "factory/state/lock.h"
 
@@ -89,9 +88,8 @@ void RegistryCollection::remove() {
 bool has_engine(const Invocation& invocation) {
   const std::string engine = invocation.site().engine;
   const auto& all = engine_facts();
-  return std::any_of(all.begin(), all.end(), [&](const EngineFacts& one) {
-    return one.name == engine && program_of(one, invocation.runner);
-  });
+  return std::ranges::any_of(
+      all, [&](const EngineFacts& one) { return one.name == engine && program_of(one, invocation.runner); });
 }
 
 std::optional<Index> open_index(bool remove, const Invocation& invocation) {

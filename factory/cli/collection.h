@@ -1,12 +1,10 @@
 // The collection of garbage, in the state folder and in a registry: what `kiln gc` does under its lock.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "factory/cli/invocation.h"
-#include "factory/collect/registry_garbage.h"
 #include "factory/collect/survey.h"
 #include "factory/distribution/http.h"
 #include "factory/distribution/registry_client.h"

@@ -1,8 +1,6 @@
 // kiln completion: what makes bash, zsh and fish ask `kiln __complete` what may stand at the cursor.
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/options_text.h"
@@ -193,8 +192,7 @@ using Given = std::map<std::string, std::string>;
 std::string given_or(const Given& given, const std::string& name, const std::string& variable,
                      const Invocation& invocation) {
   if (auto found = given.find(name); found != given.end()) return found->second;
-  auto found = invocation.environment.find(variable);
-  return found == invocation.environment.end() ? "" : found->second;
+  return value_in(invocation.environment, variable);
 }
 
 // Ids, and `axis=` of every axis; once there is an `axis=`, its values.
@@ -246,15 +244,13 @@ Words applications(Invocation& invocation) {
 
 Words dynamic_values(const std::string& label, const Given& given, const std::string& current,
                      Invocation& invocation) {
-  try {
+  return unless_error([&]() -> Words {
     if (label == "CELL") return cells(given, current, invocation);
     if (label == "WORKLOAD") return workloads(given, invocation);
     if (label == "IMAGE") return images(invocation);
     if (label == "APPLICATION") return applications(invocation);
-  } catch (const Error&) {
     return {};
-  }
-  return {};
+  });
 }
 
 // The options that say where files are, as far as the line has them.

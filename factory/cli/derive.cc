@@ -6,17 +6,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
-#include "factory/cli/derive_inputs.h"
 #include "factory/cli/image_name.h"
-#include "factory/cli/kept_input.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/plan_text.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
-#include "factory/derive/derivation.h"
 #include "factory/run/cell_logs.h"
 #include "factory/run/cell_state.h"
 #include "factory/run/publish.h"
@@ -28,8 +26,7 @@ namespace {
 constexpr const char* kApplicationKind = "application";
 
 bool is_derived(const ImageRecord& record) {
-  return std::any_of(record.components.begin(), record.components.end(),
-                     [](const ComponentRecord& one) { return one.kind == kApplicationKind; });
+  return std::ranges::count(record.components, kApplicationKind, &ComponentRecord::kind) > 0;
 }
 
 // A name that another image answers to would take its questions.
@@ -114,7 +111,7 @@ ImageNumbers images_of(const BuildPlan& plan, const std::string& name,
   ImageNumbers images;
   for (std::uint32_t number : all_images(plan)) {
     const AxisValues& axes = plan.image(number).request().axes;
-    if (std::find(wanted.begin(), wanted.end(), axes) != wanted.end()) images.push_back(number);
+    if (std::ranges::find(wanted, axes) != wanted.end()) images.push_back(number);
   }
   return images;
 }
@@ -146,11 +143,11 @@ class Deriver {
   // Error(no_match) for a retired one. REQUIRES: prepare(), and one parent.
   std::optional<ImageRecord> known() {
     const auto recorded = store_.all([](const Error&) {});
-    const bool is_recorded = std::any_of(recorded.begin(), recorded.end(), [this](const Derivation& one) {
+    const bool is_recorded = std::ranges::any_of(recorded, [this](const Derivation& one) {
       const auto& parents = one.parents;
       return one.name == derivation_.name && one.matrix == derivation_.matrix &&
              one.recipes == derivation_.recipes &&
-             std::find(parents.begin(), parents.end(), derivation_.parents.front()) != parents.end();
+             std::ranges::find(parents, derivation_.parents.front()) != parents.end();
     });
     if (!is_recorded) return std::nullopt;
     invocation_.with_derived = true;
@@ -227,7 +224,7 @@ class Deriver {
 
   static void add_parent(AxisValues axes, Derivation& derivation) {
     auto& parents = derivation.parents;
-    if (std::find(parents.begin(), parents.end(), axes) == parents.end()) parents.push_back(std::move(axes));
+    if (std::ranges::find(parents, axes) == parents.end()) parents.push_back(std::move(axes));
   }
 
   // Of other files, its images upon other parents would be of an application that their jobs did not bring.
@@ -290,11 +287,7 @@ void list_derived(const std::string& format, Invocation& invocation) {
     invocation.note(error.format());
     invocation.exit_code = ExitCode::store;
   });
-  if (format == "json") {
-    Json json = Json::array();
-    for (const Derivation& one : all) json.push_back(to_json(one));
-    return print_json(json);
-  }
+  if (format == "json") return print_json(json_list(all));
   Table table({"NAME", "MATRIX", "PARENT"});
   for (const Derivation& one : all)
     for (const AxisValues& parent : one.parents) table.add({one.name, one.matrix, axes_text(parent)});

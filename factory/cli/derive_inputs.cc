@@ -1,11 +1,10 @@
-#include "factory/cli/derive_inputs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "factory/base/text.h"
+#include "factory/cli/derive.h"
 #include "factory/derive/folder_archive.h"
 #include "factory/oci/overlay_tree.h"
 
@@ -32,7 +31,7 @@ std::optional<std::string> script_text(const std::string& file, const Invocation
   const std::size_t end = text ? text->find("\r\n") : std::string::npos;
   if (end == std::string::npos) return text;
   const std::string before = text->substr(0, end);
-  const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const auto line = static_cast<int>(std::ranges::count(before, '\n')) + 1;
   const auto column = static_cast<int>(end - (before.rfind('\n') + 1)) + 1;
   throw Error(ExitCode::input, SourceLocation{file, line, column, ""}, "the line ends in CR LF",
               "/bin/sh would read the CR as part of the line: save the script with LF");
@@ -41,7 +40,7 @@ std::optional<std::string> script_text(const std::string& file, const Invocation
 bool is_folder_of_image(const std::string& path) {
   const fs::path normal = fs::path(path).lexically_normal();
   return normal == path && normal != "/" && normal.has_filename() &&
-         first_not_utf8(path) == std::string::npos && std::none_of(path.begin(), path.end(), is_control);
+         first_not_utf8(path) == std::string::npos && std::ranges::none_of(path, is_control);
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "factory/base/json_put.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
@@ -142,13 +142,11 @@ bool diff_plans(const DiffOptions& options, const DiffSide& before, const DiffSi
 bool diff_locks(const DiffOptions& options, const DiffSide& before, const DiffSide& now) {
   auto changes = compare_locks(read_lockfile(before.document), read_lockfile(now.document));
   if (options.format == "json") {
-    Json list = Json::array();
-    for (const LockChange& change : changes) list.push_back(to_json(change));
-    print_json(Json{{"changes", std::move(list)}});
-    return !changes.empty();
+    print_json(Json{{"changes", json_list(changes)}});
+  } else {
+    for (const LockChange& change : changes) say("{}\n", text_of(change));
+    say("{}{}\n", changes.empty() ? "" : "\n", counted(changes.size(), "change"));
   }
-  for (const LockChange& change : changes) say("{}\n", text_of(change));
-  say("{}{}\n", changes.empty() ? "" : "\n", counted(changes.size(), "change"));
   return !changes.empty();
 }
 

@@ -7,15 +7,15 @@
 #include <string>
 
 #include "factory/app/collection.h"
-#include "factory/base/quantity.h"
+#include "factory/base/json_put.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/collection.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
-#include "factory/collect/empty_state.h"
+#include "factory/collect/collect.h"
 #include "factory/collect/survey.h"
 #include "factory/report/plan_graph.h"
 
@@ -51,15 +51,15 @@ void print_each(const std::vector<Garbage>& garbage) {
 }
 
 Json to_json(const std::vector<Garbage>& garbage) {
-  Json list = Json::array();
-  for (const Garbage& one : garbage)
-    list.push_back({{"kind", name_of(one.kind)}, {"name", one.name}, {"why", one.why}, {"bytes", one.bytes}});
-  return list;
+  return json_list(garbage, [](const Garbage& one) {
+    return Json{{"kind", name_of(one.kind)}, {"name", one.name}, {"why", one.why}, {"bytes", one.bytes}};
+  });
 }
 
 Json to_json(const Survey& survey, bool removed) {
-  Json kept = Json::array();
-  for (const auto& [number, why] : survey.roots.snapshots) kept.push_back({{"number", number}, {"why", why}});
+  Json kept = json_list(survey.roots.snapshots, [](const auto& snapshot) {
+    return Json{{"number", snapshot.first}, {"why", snapshot.second}};
+  });
   return {{"deleted", removed},
           {"bytes", bytes_of(survey.garbage)},
           {"garbage", to_json(survey.garbage)},
@@ -192,9 +192,8 @@ void run_shared(const GcRequest& request, Invocation& invocation) {
 void add_retention_options(CLI::App& command, GcRequest& request) {
   add_value(command, "--keep-for", request.keep_for, "AGE",
             "keep snapshots, images and logs that are younger (default: 30d)");
-  add_value(command, "--keep-snapshots", request.keep_snapshots, "N",
-            "keep this many of the newest snapshots, at any age (default: 10)")
-      ->check(CLI::Range(1, 1'000'000));
+  add_number(command, "--keep-snapshots", request.keep_snapshots, "N",
+             "keep this many of the newest snapshots, at any age (default: 10)", 1, 1'000'000);
   add_value(command, "--keep-steps-for", request.keep_steps_for, "AGE",
             "keep steps and tests without a plan that are younger (default: 7d)");
   add_list(command, "--keep", request.keep, "WHAT",

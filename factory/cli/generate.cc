@@ -4,7 +4,6 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/render/render.h"
 #include "factory/twin/twin.h"
 

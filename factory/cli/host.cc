@@ -9,7 +9,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/run/bench.h"
 #include "factory/state/state_names.h"
 

@@ -7,13 +7,11 @@
 #include <cstdio>
 
 #include "factory/cli/invocation.h"
-#include "factory/oci/blob_damage.h"
 #include "factory/oci/blob_store.h"
 #include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
-
 namespace {
 
 constexpr std::uint64_t kMostDocument = 256u << 20;
@@ -22,35 +20,6 @@ bool is_called(const ImageRecord& record, const std::string& name) {
   return record.name() == name || record.repository + ":" + record.immutable_tag == name ||
          record.manifest.text() == name || record.cell == name;
 }
-
-}  // namespace
-
-std::optional<ImageRecord> find_record(const std::string& name, Invocation& invocation) {
-  if (invocation.has_index())
-    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
-      if (is_called(entry.image, name)) return entry.image;
-  const StatePaths state = invocation.state();
-  return RecordReader(state, invocation.files).find_image([&](const ImageRecord& image) {
-    return is_called(image, name);
-  });
-}
-
-std::vector<std::string> image_names(Invocation& invocation) {
-  std::vector<std::string> names;
-  if (invocation.has_index())
-    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
-      names.push_back(entry.image.name());
-  return names;
-}
-
-std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
-                                           Invocation& invocation) {
-  const Attachment* attachment = record.attachment(kind);
-  if (attachment == nullptr) return std::nullopt;
-  return BlobStore(invocation.state().store()).read(attachment->blob.digest, kMostDocument);
-}
-
-namespace {
 
 constexpr const char* kHowImagesAreNamed =
     "an image is a tag of the index (`kiln index list`), oci:DIR[:TAG], oci-archive:FILE, "
@@ -68,6 +37,15 @@ std::string near_names(const std::string& text, const std::vector<std::string>& 
                      fmt::join(longer.begin(), longer.begin() + static_cast<long>(shown), ", "), more);
 }
 
+// Of the index; none without an index.
+std::vector<std::string> image_names(Invocation& invocation) {
+  std::vector<std::string> names;
+  if (invocation.has_index())
+    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
+      names.push_back(entry.image.name());
+  return names;
+}
+
 [[noreturn]] void unknown_image(const std::string& text, Invocation& invocation) {
   std::vector<std::string> names = image_names(invocation);
   std::string near = near_names(text, names);
@@ -79,6 +57,23 @@ std::string near_names(const std::string& text, const std::vector<std::string>& 
 }
 
 }  // namespace
+
+std::optional<ImageRecord> find_record(const std::string& name, Invocation& invocation) {
+  if (invocation.has_index())
+    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
+      if (is_called(entry.image, name)) return entry.image;
+  const StatePaths state = invocation.state();
+  return RecordReader(state, invocation.files).find_image([&](const ImageRecord& image) {
+    return is_called(image, name);
+  });
+}
+
+std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
+                                           Invocation& invocation) {
+  const Attachment* attachment = record.attachment(kind);
+  if (attachment == nullptr) return std::nullopt;
+  return BlobStore(invocation.state().store()).read(attachment->blob.digest, kMostDocument);
+}
 
 ImageName name_of(const std::string& text, Invocation& invocation) {
   if (text.starts_with("docker:") || text.starts_with("oci:") || text.find("-archive:") != std::string::npos)

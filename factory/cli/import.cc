@@ -10,7 +10,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/temporary_folder.h"
-#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {
@@ -36,10 +35,7 @@ void write(const Import& import, const fs::path& output, FileSystem& files) {
 }
 
 void report(const Import& import, const ImportRequest& options, Invocation& invocation) {
-  if (options.format == "json") {
-    print_json(to_json(import));
-    return;
-  }
+  if (options.format == "json") return print_json(to_json(import));
   for (const ImportNote& note : import.notes) tell(format(note));
   for (const ImportDifference& one : import.differences) tell(format(one));
   invocation.note(fmt::format(

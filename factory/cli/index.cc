@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/app/index_names.h"
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
@@ -16,7 +17,7 @@
 #include "factory/record/image_blobs.h"
 #include "factory/record/image_record.h"
 #include "factory/state/sif_folder.h"
-#include "registry/answer/entry_json.h"
+#include "registry/answer/answer.h"
 #include "registry/index/image_patterns.h"
 #include "registry/select/demand.h"
 #include "registry/select/mappings.h"
@@ -102,8 +103,8 @@ void add_index_list(CLI::App& index, Invocation& invocation) {
   add_value(*command, "pattern", request->patterns, "PATTERN",
             "only these images: globs over names, or application=, version=, method=, compiler=, "
             "target=, state= (stale, failing, retired, good; untested) or matrix= with a glob");
-  add_value(*command, "--limit", request->limit, "N", "print at most this many, and the total")
-      ->check(CLI::Range(1, 1'000'000'000));
+  add_number(*command, "--limit", request->limit, "N", "print at most this many, and the total", 1,
+             1'000'000'000);
   add_format_option(*command, request->format);
   add_snapshot_option(*command, request->snapshot);
   command->callback([request, &invocation] { run_list(*request, invocation); });
@@ -131,9 +132,7 @@ void run_demand(const DemandOptions& options, Invocation& invocation) {
   if (options.unmet)
     std::erase_if(all, [](const Demand& one) { return one.outcome == Demand::Outcome::answered; });
   if (options.format == "table") return print_table(all, options.limit);
-  Json json = Json::array();
-  for (const Demand& one : all) json.push_back(to_json(one));
-  print_json(json);
+  print_json(json_list(all));
 }
 
 // `kiln index demand`, below `index`.
@@ -143,9 +142,7 @@ void add_index_demand(CLI::App& index, Invocation& invocation) {
       index, "demand", "Show the questions that were asked, missed, or answered second best, and how often",
       "kiln index demand --unmet");
   command->add_flag("--unmet", options->unmet, "only questions that were missed or answered second best");
-  add_value(*command, "--limit", options->limit, "N", "print at most this many rows")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  add_number(*command, "--limit", options->limit, "N", "print at most this many rows", 1, 1'000'000);
   add_choice(*command, "--format", options->format, {"table", "json"}, "table, or json with all rows");
   command->callback([options, &invocation] { run_demand(*options, invocation); });
 }

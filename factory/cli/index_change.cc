@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "factory/app/index_names.h"
 #include "factory/base/text.h"
@@ -12,7 +10,6 @@
 #include "factory/cli/print.h"
 #include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/state/sif_folder.h"
 #include "registry/select/mappings.h"
 
@@ -88,7 +85,7 @@ void retire(const ChangeRequest& options, Invocation& invocation) {
   if (options.undo == !options.reason.empty())
     throw Error(ExitCode::usage, "say why with --reason, or take it back with --undo",
                 "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
-  if (std::any_of(options.reason.begin(), options.reason.end(), is_control))
+  if (std::ranges::any_of(options.reason, is_control))
     throw Error(ExitCode::usage, "a reason is one line of text");
   const WriterLock lock = lock_state(invocation, "kiln index retire");
   Index index = invocation.index(Index::Mode::write);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/collection.h"
 #include "factory/cli/image_name.h"
@@ -141,9 +141,9 @@ FsckReport check(const FsckRequest& request, Invocation& invocation) {
 }
 
 Json to_json(const FsckReport& report, const std::vector<Mended>& found) {
-  Json damage = Json::array();
-  for (const Mended& one : found)
-    damage.push_back({{"damage", one.damage}, {"remedy", one.done}, {"whole", one.is_whole}});
+  Json damage = json_list(found, [](const Mended& one) {
+    return Json{{"damage", one.damage}, {"remedy", one.done}, {"whole", one.is_whole}};
+  });
   return {{"blobs", report.looked_at}, {"bytes_read", report.read}, {"damage", std::move(damage)}};
 }
 
@@ -250,8 +250,8 @@ void add_index_fsck(CLI::App& index, Invocation& invocation) {
       "also ask this registry (default: the site file's) for all that the index answers with; exit code 6 if "
       "a part is lost, which --repair pushes again");
   registry->expected(0, 1)->type_name("REGISTRY");
-  add_value(*command, "--jobs", request->jobs, "N", "reading threads (default: one for each processor)")
-      ->check(CLI::Range(1, 1024));
+  add_number(*command, "--jobs", request->jobs, "N", "reading threads (default: one for each processor)", 1,
+             1024);
   add_format_option(*command, request->format);
   add_wait_option(*command, invocation.options);
   command->callback([request, registry, &invocation] {

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/effects.h"
+#include "factory/base/json_put.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/site_documents.h"
-#include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/record/host_description.h"
 #include "registry/deploy/deploy_site.h"
 #include "registry/deploy/detected_machines.h"
@@ -36,8 +36,7 @@ void run_import(const SiteDocumentOptions& options, Invocation& invocation) {
 
 void run_remove(const SiteDocumentOptions& options, Invocation& invocation) {
   const auto known = kept_documents(SiteKind::infrastructure, options.snapshot, invocation);
-  if (std::none_of(known.begin(), known.end(),
-                   [&](const SiteDocument& one) { return one.name == options.name; }))
+  if (std::ranges::none_of(known, [&](const SiteDocument& one) { return one.name == options.name; }))
     unknown_infrastructure(options.name, known);
   SiteDocument removal;
   removal.name = options.name;
@@ -48,12 +47,9 @@ void run_remove(const SiteDocumentOptions& options, Invocation& invocation) {
 
 void run_list(const SiteDocumentOptions& options, Invocation& invocation) {
   const auto documents = kept_documents(SiteKind::infrastructure, options.snapshot, invocation);
-  if (options.json) {
-    Json list = Json::array();
-    for (const SiteDocument& one : documents) list.push_back(Json::parse(one.document));
-    print_json(list);
-    return;
-  }
+  if (options.json)
+    return print_json(
+        json_list(documents, [](const SiteDocument& one) { return Json::parse(one.document); }));
   Table table({"INFRASTRUCTURE", "SCHEDULER", "PARTITIONS", "SINCE"});
   const DeploySite site(documents);
   for (const SiteDocument& one : documents) {
@@ -87,10 +83,7 @@ void run_detect(const SiteDocumentOptions& options, Invocation& invocation) {
   answers.host = detect_host(invocation.files, invocation.cpus());
   if (!options.labels.empty()) {
     constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};  // of some thousands of nodes
-    invocation.need_file(options.labels);
-    answers.labelled = read_labelled_nodes(
-        JsonDocument::parse(invocation.files.read(options.labels).value_or(""), options.labels, kLimits)
-            .root());
+    answers.labelled = read_labelled_nodes(read_document(invocation.files, options.labels, kLimits).root());
   }
   const std::string whole = host_name();
   answers.host_name = whole.substr(0, whole.find('.'));  // as slurmd takes it (gethostname_short)

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <functional>
 #include <map>
 
-#include "factory/base/memory_files.h"
+#include "factory/base/effects.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
@@ -165,11 +163,8 @@ Matrix matrix_of(const Pick& pick, const std::string& target) {
 }
 
 bool plans(const Pick& pick, const std::string& target, const ResolveInput& input) {
-  try {
-    return plan_matrix(matrix_of(pick, target), input).size() != 0;
-  } catch (const Error&) {
-    return false;  // a combination that is none; the next is tried
-  }
+  // After a combination that is none, the next is tried.
+  return unless_error([&] { return plan_matrix(matrix_of(pick, target), input).size() != 0; });
 }
 
 // Every base in every version, newest first.

@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "factory/base/visible_text.h"
+#include "factory/base/text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/temporary_folder.h"
 #include "factory/engine/architecture.h"
+#include "factory/oci/layout.h"
 #include "factory/oci/pull.h"
-#include "factory/oci/referrer.h"
 #include "factory/os/processors.h"
 #include "factory/package/package.h"
 
@@ -53,8 +53,7 @@ void show_image(const SourceImage& image, const InspectOptions& options) {
     Json layers = Json::array();
     for (std::size_t i = 0; i < image.layer_count(); ++i)
       layers.push_back({{"diff_id", config.diff_ids[i].text()}, {"size", image.layer_size(i)}});
-    print_json({{"digest", image.digest().text()}, {"config", to_json(config)}, {"layers", layers}});
-    return;
+    return print_json({{"digest", image.digest().text()}, {"config", to_json(config)}, {"layers", layers}});
   }
   Table table({"", ""});
   table.add({"digest", image.digest().text()});
@@ -96,8 +95,7 @@ bool show_attached(const InspectOptions& options, Invocation& invocation) {
 void show_document(SourceImage& image, const InspectOptions& options, Invocation& invocation) {
   if (auto document = read_referrer(image, document_kind(options))) {
     invocation.note("as it goes with the image: kiln did not check what it says");
-    print_document(*document);
-    return;
+    return print_document(*document);
   }
   if (!options.bill.empty()) {
     print_document(make_bill(image, options.image, options.bill, source_date_epoch(invocation.environment),

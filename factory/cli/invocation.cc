@@ -8,15 +8,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "factory/base/reading.h"
 #include "factory/cli/lock_use.h"
 #include "factory/cli/print.h"
-#include "factory/derive/derivation.h"
 #include "factory/engine/engine.h"
-#include "factory/engine/own_ids.h"
 #include "factory/engine/user_namespace.h"
 #include "factory/os/ignored_calls.h"
 #include "factory/recipe/component_value.h"
@@ -29,6 +26,10 @@ namespace {
 void write_to_stderr(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+ProgressStyle style_of(const GlobalOptions& options) {
+  return progress_style(options.quiet ? "none" : options.progress, ::isatty(STDERR_FILENO) != 0);
 }
 
 // And where matrices have theirs.
@@ -113,7 +114,7 @@ CatalogueFiles Invocation::read(const std::string& matrix_file, const Lockfile* 
   auto lacks_recipe = [&](const std::string& workload) {
     return recipes.find(Kind::workload, workload) == nullptr;
   };
-  if (names_unknown(recipes, matrix) || std::any_of(workloads.begin(), workloads.end(), lacks_recipe)) {
+  if (names_unknown(recipes, matrix) || std::ranges::any_of(workloads, lacks_recipe)) {
     if (files.is_directory(of_kiln)) {
       roots.insert(roots.begin(), of_kiln);  // a component in a later folder is the one that counts
       recipes = RecipeBook::read(files, roots);
@@ -223,15 +224,12 @@ bool Invocation::colour() const {
 }
 
 Progress Invocation::progress() const {
-  std::string word = options.quiet ? "none" : options.progress;
-  ProgressStyle style = progress_style(word, ::isatty(STDERR_FILENO) != 0);
-  return Progress(style, clock, write_to_stderr, colour(), heard);
+  return Progress(style_of(options), clock, write_to_stderr, colour(), heard);
 }
 
 Skopeo Invocation::skopeo() {
-  const std::string word = options.quiet ? "none" : options.progress;
-  const ProgressStyle style = progress_style(word, ::isatty(STDERR_FILENO) != 0);
-  return {runner, clock, child_environment(), site().pull_limits, pull_teller(style, clock, write_to_stderr)};
+  return {runner, clock, child_environment(), site().pull_limits,
+          pull_teller(style_of(options), clock, write_to_stderr)};
 }
 
 std::map<std::string, std::string> Invocation::child_environment() const {
@@ -251,15 +249,7 @@ StepSetup Invocation::step_setup(const Site& site, const StatePaths& state) {
 }
 
 std::optional<std::string> Invocation::output_of(std::vector<std::string> argv, std::chrono::seconds most) {
-  if (!runner.find_program(argv.front())) return std::nullopt;
-  Command command;
-  command.argv = std::move(argv);
-  command.environment = child_environment();
-  command.limits.wall = most;
-  command.capture_stdout = true;
-  const CommandResult result = runner.run(command);
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  return result.ok() ? std::optional(result.output) : std::nullopt;
+  return runner.answer(std::move(argv), child_environment(), most);
 }
 
 void Invocation::note(const std::string& text) const {

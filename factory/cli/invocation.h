@@ -181,44 +181,12 @@ void print_completions(const CLI::App& app, std::vector<std::string> words, Invo
 void add_index_changes(CLI::App& index, Invocation& invocation);
 void add_index_fsck(CLI::App& index, Invocation& invocation);
 
-// Each subcommand in a file of its own.
-using Subcommand = CLI::App* (*)(CLI::App& app, Invocation& invocation);
-CLI::App* add_init(CLI::App& app, Invocation& invocation);
-CLI::App* add_lint(CLI::App& app, Invocation& invocation);
-CLI::App* add_plan(CLI::App& app, Invocation& invocation);
-CLI::App* add_show(CLI::App& app, Invocation& invocation);
-CLI::App* add_generate(CLI::App& app, Invocation& invocation);
-CLI::App* add_import(CLI::App& app, Invocation& invocation);
-CLI::App* add_build(CLI::App& app, Invocation& invocation);
-CLI::App* add_derive(CLI::App& app, Invocation& invocation);
-CLI::App* add_test(CLI::App& app, Invocation& invocation);
-CLI::App* add_step(CLI::App& app, Invocation& invocation);
-CLI::App* add_log(CLI::App& app, Invocation& invocation);
-CLI::App* add_shell(CLI::App& app, Invocation& invocation);
-CLI::App* add_publish(CLI::App& app, Invocation& invocation);
-CLI::App* add_bench(CLI::App& app, Invocation& invocation);
-CLI::App* add_report(CLI::App& app, Invocation& invocation);
-CLI::App* add_model(CLI::App& app, Invocation& invocation);
-CLI::App* add_scale(CLI::App& app, Invocation& invocation);
-CLI::App* add_tune(CLI::App& app, Invocation& invocation);
-CLI::App* add_host(CLI::App& app, Invocation& invocation);
-CLI::App* add_nightly(CLI::App& app, Invocation& invocation);
-CLI::App* add_gc(CLI::App& app, Invocation& invocation);
-CLI::App* add_select(CLI::App& app, Invocation& invocation);
-CLI::App* add_job(CLI::App& app, Invocation& invocation);
-CLI::App* add_module(CLI::App& app, Invocation& invocation);
-CLI::App* add_index(CLI::App& app, Invocation& invocation);
-CLI::App* add_infrastructure(CLI::App& app, Invocation& invocation);
-CLI::App* add_scripts(CLI::App& app, Invocation& invocation);
-CLI::App* add_inspect(CLI::App& app, Invocation& invocation);
-CLI::App* add_serve(CLI::App& app, Invocation& invocation);
-CLI::App* add_sif(CLI::App& app, Invocation& invocation);
-CLI::App* add_mirror(CLI::App& app, Invocation& invocation);
-CLI::App* add_lock(CLI::App& app, Invocation& invocation);
-CLI::App* add_diff(CLI::App& app, Invocation& invocation);
-CLI::App* add_schema(CLI::App& app, Invocation& invocation);
-CLI::App* add_doctor(CLI::App& app, Invocation& invocation);
-CLI::App* add_completion(CLI::App& app, Invocation& invocation);
-CLI::App* add_man(CLI::App& app, Invocation& invocation);
+// Each subcommand in a file of its own, which defines the function of its name.
+using Subcommand = CLI::App*(CLI::App& app, Invocation& invocation);
+Subcommand add_init, add_lint, add_plan, add_show, add_generate, add_import, add_build, add_derive, add_test,
+    add_step, add_log, add_shell, add_publish, add_bench, add_report, add_model, add_scale, add_tune,
+    add_host, add_nightly, add_gc, add_select, add_job, add_module, add_index, add_infrastructure,
+    add_scripts, add_inspect, add_serve, add_sif, add_mirror, add_lock, add_diff, add_schema, add_doctor,
+    add_completion, add_man;
 
 }  // namespace kiln

@@ -8,16 +8,13 @@
 
 #include "factory/base/reading.h"
 #include "factory/cli/derive.h"
-#include "factory/cli/derive_inputs.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/kept_input.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
 #include "factory/cli/select_cells.h"
 #include "factory/cli/site_documents.h"
-#include "factory/cli/usage.h"
 #include "factory/derive/derivation.h"
 #include "registry/deploy/deploy_site.h"
 #include "registry/deploy/job_answer.h"
@@ -77,10 +74,9 @@ KnownMachines find_machines(const JobCommandOptions& options, const JobRequest& 
     for (SiteDocument& one : invocation.index(Index::Mode::read).site_documents(snapshot))
       known.documents.push_back(std::move(one));
   }
-  const bool is_known =
-      std::any_of(known.documents.begin(), known.documents.end(), [&](const SiteDocument& one) {
-        return one.kind == SiteKind::infrastructure && one.name == known.asked;
-      });
+  const bool is_known = std::ranges::any_of(known.documents, [&](const SiteDocument& one) {
+    return one.kind == SiteKind::infrastructure && one.name == known.asked;
+  });
   if (!known.asked.empty() && !is_known)
     throw Error(
         ExitCode::input,

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "factory/base/text.h"
@@ -11,7 +10,6 @@
 #include "factory/cli/lock_use.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/lint/output.h"
 #include "factory/lint/recipe_source.h"
 
@@ -51,13 +49,9 @@ void print_rules(const std::string& format) {
 }
 
 fs::path cache_file(const std::map<std::string, std::string>& environment) {
-  auto value = [&](const char* name) {
-    auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
-  fs::path base = value("XDG_CACHE_HOME").empty()
-                      ? (value("HOME").empty() ? fs::path() : fs::path(value("HOME")) / ".cache")
-                      : fs::path(value("XDG_CACHE_HOME"));
+  const std::string home = value_in(environment, "HOME");
+  fs::path base = value_in(environment, "XDG_CACHE_HOME");
+  if (base.empty() && !home.empty()) base = fs::path(home) / ".cache";
   return base.empty() ? base : base / "kiln" / "shellcheck.json";
 }
 

@@ -5,14 +5,14 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/upstream.h"
-#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {
@@ -51,13 +51,15 @@ PolicyUpdate new_lock(const LockOptions& options, const Catalogue& catalogue,
 }
 
 Json as_json(const PolicyUpdate& update, bool written) {
-  Json changes = Json::array(), held = Json::array(), problems = Json::array();
-  for (const LockChange& change : update.changes) changes.push_back(to_json(change));
-  for (const HeldChange& change : update.held) held.push_back(to_json(change));
-  for (const LockProblem& problem : update.problems)
-    problems.push_back({{"id", problem.id}, {"error", problem.why.format()}});
-  return {{"file", update.lock.file},      {"written", written},      {"entries", update.lock.entries.size()},
-          {"changes", std::move(changes)}, {"held", std::move(held)}, {"problems", std::move(problems)}};
+  Json problems = json_list(update.problems, [](const LockProblem& problem) {
+    return Json{{"id", problem.id}, {"error", problem.why.format()}};
+  });
+  return {{"file", update.lock.file},
+          {"written", written},
+          {"entries", update.lock.entries.size()},
+          {"changes", json_list(update.changes)},
+          {"held", json_list(update.held)},
+          {"problems", std::move(problems)}};
 }
 
 void print(const LockOptions& options, const PolicyUpdate& update, bool written) {
@@ -111,7 +113,7 @@ void take_proposals(const LockOptions& options, const Catalogue& catalogue, Invo
   std::vector<std::string> known;
   for (const Proposal& proposal : news.proposals.shown) known.push_back(name_of(proposal));
   for (const std::string& wanted : options.take) {
-    const auto found = std::find(known.begin(), known.end(), wanted);
+    const auto found = std::ranges::find(known, wanted);
     if (found == known.end())
       throw Error(ExitCode::no_match, fmt::format("nothing that is proposed is called '{}'", wanted),
                   did_you_mean(wanted, known));

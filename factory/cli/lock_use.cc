@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "factory/app/night_lock.h"
 #include "factory/base/reading.h"
 #include "factory/cli/print.h"

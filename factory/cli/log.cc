@@ -1,14 +1,12 @@
 // kiln log: what was printed when a cell was built the last time.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/run/cell_logs.h"
 #include "factory/state/plan_file.h"
 

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <sstream>
@@ -13,7 +12,6 @@
 #include "factory/base/text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/lock_use.h"
 #include "factory/cli/options.h"
 #include "factory/cli/options_text.h"
 #include "factory/cli/print.h"
@@ -76,7 +74,7 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
 // The commands, in the order and under the titles of `kiln --help`.
 struct CommandGroup {
   const char* title;
-  std::vector<Subcommand> commands;
+  std::vector<Subcommand*> commands;
 };
 
 std::vector<CommandGroup> command_groups() {
@@ -97,7 +95,7 @@ std::vector<CommandGroup> command_groups() {
 
 void add_subcommands(CLI::App& app, Invocation& invocation) {
   for (const CommandGroup& group : command_groups())
-    for (Subcommand add : group.commands) {
+    for (Subcommand* add : group.commands) {
       CLI::App* subcommand = add(app, invocation);
       subcommand->fallthrough()->group(group.title);
       bool plans = subcommand->get_option_no_throw("--file") != nullptr;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
@@ -32,7 +31,7 @@ std::string roff(const std::string& text) {
 
 std::string page_name(const CLI::App& command) {
   std::string name = full_name(command);
-  std::replace(name.begin(), name.end(), ' ', '-');
+  std::ranges::replace(name, ' ', '-');
   return name;
 }
 
@@ -57,17 +56,9 @@ std::string explained(const Explanations& all) {
   return out;
 }
 
-std::string arguments(const CLI::App& command) {
+std::string described(const std::vector<const CLI::Option*>& options) {
   std::string out;
-  for (const CLI::Option* option : positionals_of(command))
-    out += paragraph(option_term(*option), description_of(*option));
-  return out;
-}
-
-std::string options(const CLI::App& command) {
-  std::string out;
-  for (const CLI::Option* option : options_of(command))
-    out += paragraph(option_term(*option), description_of(*option));
+  for (const CLI::Option* option : options) out += paragraph(option_term(*option), description_of(*option));
   return out;
 }
 
@@ -93,8 +84,8 @@ std::string page(const CLI::App& command) {
       fmt::format(".TH \"{}\" 1 \"\" \"kiln {}\" \"kiln manual\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n",
                   roff(upper_case(name)), KILN_VERSION, roff(name), roff(command.get_description()),
                   roff(usage_of(command)));
-  out += section("ARGUMENTS", arguments(command));
-  out += section("OPTIONS", options(command));
+  out += section("ARGUMENTS", described(positionals_of(command)));
+  out += section("OPTIONS", described(options_of(command)));
   out += section("COMMANDS", commands(command));
   out += section("EXAMPLES", examples(command));
   if (std::string notes = footer_of(command).notes; !notes.empty())
@@ -146,10 +137,7 @@ CLI::App* add_man(CLI::App& app, Invocation& invocation) {
   add_value(*command, "-o,--output", options->folder, "DIR",
             "write the pages of all commands into this folder");
   command->callback([options, &app, &invocation] {
-    if (options->folder.empty()) {
-      print_bytes(page(find_command(app, options->words)));
-      return;
-    }
+    if (options->folder.empty()) return print_bytes(page(find_command(app, options->words)));
     if (!options->words.empty())
       throw Error(ExitCode::usage, "COMMAND and --output do not go together", "--output writes all pages");
     write_pages(app, options->folder, invocation.files);

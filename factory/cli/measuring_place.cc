@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/cli/options.h"
 #include "factory/cluster/compute_node.h"
 #include "factory/cluster/job_request.h"

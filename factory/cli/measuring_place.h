@@ -8,7 +8,7 @@
 
 #include "factory/cli/invocation.h"
 #include "factory/cluster/node_jobs.h"
-#include "registry/answer/question_host.h"
+#include "registry/answer/answer.h"
 
 namespace kiln {
 

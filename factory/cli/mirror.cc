@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
@@ -60,8 +61,7 @@ void check_mirror(const MirrorOptions& options, Invocation& invocation) {
 }
 
 Json to_json(const FillReport& report) {
-  Json problems = Json::array();
-  for (const Error& problem : report.problems) problems.push_back(problem.format());
+  Json problems = json_list(report.problems, [](const Error& problem) { return problem.format(); });
   return {{"items", report.items},           {"bytes", report.bytes}, {"fetched", report.fetched},
           {"unbuilt_steps", report.unbuilt}, {"lost", report.lost},   {"problems", std::move(problems)}};
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "factory/base/json_put.h"
 #include "factory/base/reading.h"
 #include "factory/bench/external_table.h"
 #include "factory/bench/speed_records.h"
@@ -14,10 +15,9 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/record/host_description.h"
-#include "factory/run/kept_tables.h"
-#include "registry/model/anchored_prediction.h"
+#include "factory/run/kept_files.h"
+#include "registry/model/anchors.h"
 #include "registry/model/kept_model.h"
 
 namespace kiln {
@@ -117,11 +117,7 @@ void check_records(const ModelRequest& request, Invocation& invocation) {
     for (const LeftOut left_out : {LeftOut::image, LeftOut::host})
       checks.push_back(check_with_anchors(all, left_out, kAnchors));
   }
-  if (request.json) {
-    Json json = Json::array();
-    for (const ModelCheck& check : checks) json.push_back(to_json(check));
-    return print_json(json);
-  }
+  if (request.json) return print_json(json_list(checks));
   for (const ModelCheck& check : checks) say("{}\n", text_of(check));
 }
 

@@ -4,13 +4,11 @@
 #include <algorithm>
 
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
-#include "factory/cli/usage.h"
 #include "factory/oci/blob_store.h"
 #include "factory/sif/sif_reader.h"
 #include "registry/deploy/container_runtime.h"

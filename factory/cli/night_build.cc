@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "factory/app/night_agenda.h"
 #include "factory/cli/build_images.h"

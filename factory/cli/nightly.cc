@@ -6,7 +6,7 @@
 #include <string>
 
 #include "factory/app/night_watch.h"
-#include "factory/base/quantity.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/invocation.h"
@@ -14,8 +14,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/publication.h"
-#include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/night/lease.h"
 #include "factory/night/night.h"
 #include "factory/night/night_files.h"
@@ -69,7 +67,7 @@ void print_night_status(const std::string& matrix, const std::string& format, In
         return nights.size() < kNights;
       },
       &watch.damaged);
-  std::reverse(nights.begin(), nights.end());
+  std::ranges::reverse(nights);
   watch.now = invocation.clock.unix_seconds();
   const std::string runs = watch.holder ? watch.holder->holder : "";
   const std::string trouble = trouble_of(watch, invocation.site().night);
@@ -105,9 +103,7 @@ std::chrono::seconds budget_of(const char* option, const std::string& text) {
 }
 
 MeasureTerms measure_terms(const NightlyOptions& options, const Invocation& invocation) {
-  invocation.need_file(options.suite);
-  const std::string text = invocation.files.read(options.suite).value_or("");
-  MeasureTerms terms{suite_from_json(JsonDocument::parse(text, options.suite).root())};
+  MeasureTerms terms{suite_from_json(read_document(invocation.files, options.suite).root())};
   terms.on_busy_machine = options.measure_anyway;
   if (!options.measure_budget.empty()) terms.budget = budget_of("--measure-budget", options.measure_budget);
   return terms;
@@ -139,19 +135,17 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
             "push to this registry, as kiln publish --to (default: the site file's)");
   command.add_flag("--local", options.local, "push to no registry, even if the site file names one");
   CLI::Option* key =
-      command.add_option("--sign-key", options.asked.key, "sign the pushed images with this key");
-  key->type_name("FILE");
+      add_value(command, "--sign-key", options.asked.key, "FILE", "sign the pushed images with this key");
   add_value(command, "--sign-passphrase-file", options.asked.passphrase_file, "FILE",
             "file whose first line is the key's passphrase")
       ->needs(key);
   add_value(command, "--budget", options.budget, "TIME",
             "build for this long: first stale images, then requested ones (kiln index demand), then "
             "images that were never built");
-  CLI::Option* measure = command.add_option(
-      "--measure", options.suite,
+  CLI::Option* measure = add_value(
+      command, "--measure", options.suite, "SUITE",
       "after publishing, measure images that claim more than stock and are new or changed, against their "
       "stock images, with the workloads of this file (kiln schema suite)");
-  measure->type_name("SUITE");
   add_value(command, "--measure-budget", options.measure_budget, "TIME",
             "measure for this long: no round begins later, and the next night goes on")
       ->needs(measure);

@@ -1,11 +1,9 @@
 #include "factory/cli/options.h"
 
-#include <cstdio>
 #include <set>
 
 #include "factory/app/building.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 
 namespace kiln {
 
@@ -32,11 +30,9 @@ CLI::Option* add_matrix_option(CLI::App& command, std::string& matrix, const std
 }
 
 void add_jobs_option(CLI::App& command, int& jobs, const std::string& what) {
-  command
-      .add_option(
-          "-j,--jobs", jobs,
-          what + " at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
-      ->check(CLI::Range(1, kMostJobs));
+  add_number(command, "-j,--jobs", jobs, "N",
+             what + " at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)", 1,
+             kMostJobs);
 }
 
 CLI::Option* add_snapshot_option(CLI::App& command, std::int64_t& snapshot, const std::string& text) {

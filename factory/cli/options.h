@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -21,6 +22,15 @@ template <typename Value>
 CLI::Option* add_value(CLI::App& command, const std::string& name, Value& value, const char* type,
                        const std::string& text) {
   return command.add_option(name, value, text)->type_name(type);
+}
+
+// A number from `least` to `most`. The help shows the value as the default; one out of the range is none.
+template <typename Number>
+CLI::Option* add_number(CLI::App& command, const std::string& name, Number& value, const char* type,
+                        const std::string& text, std::int64_t least, std::int64_t most) {
+  CLI::Option* option = add_value(command, name, value, type, text)->check(CLI::Range(least, most));
+  const auto now = static_cast<std::int64_t>(value);
+  return now < least || now > most ? option : option->capture_default_str();
 }
 
 // One of `choices`; the help shows the value as the default unless it is empty.
@@ -57,6 +67,15 @@ void add_lock_options(CLI::App& command, GlobalOptions& options);
 
 // A command of `parent` with its help and its examples, which takes the global options behind its name, too.
 CLI::App* add_below(CLI::App& parent, const char* name, const char* text, const char* example);
+
+// Throws Error(usage) naming both options when both were given on this command: one of them would be passed
+// over in silence. `why` may be empty.
+void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,
+                     const std::string& why = "");
+
+// For a command below one that has options of its own: it does `act`, and throws Error(usage) when an option
+// of the command above was given, as in `kiln sif -o x.sif list y.sif`.
+void call_alone(CLI::App& command, std::function<void()> act);
 
 // -f and the patterns that choose cells: what every command over a matrix has.
 struct CellOptions {

@@ -12,7 +12,7 @@ namespace {
 
 std::string as_placeholder(std::string_view name) {
   std::string word = upper_case(name);
-  std::replace(word.begin(), word.end(), '-', '_');
+  std::ranges::replace(word, '-', '_');
   return word;
 }
 
@@ -22,6 +22,59 @@ bool hidden(const CLI::Option& option) { return option.get_group().empty(); }
 std::string type_word(const CLI::Option& option) {
   std::string type = option.get_type_name();
   return type.substr(0, type.find(':'));
+}
+
+constexpr std::size_t kWidth = 100;
+
+// "  NAME   text", the texts of all rows aligned; a long name has its text on the next line. `name_width`:
+// that of other rows to align with.
+std::string rows(const std::string& title, const Explanations& all, std::size_t most_name = 26,
+                 std::size_t name_width = 0) {
+  if (all.empty()) return "";
+  for (const auto& [name, text] : all)
+    if (name.size() <= most_name) name_width = std::max(name_width, name.size());
+  std::string out = "\n" + title + ":\n";
+  const std::size_t indent = name_width + 4;
+  for (const auto& [name, text] : all) {
+    out += "  " + name;
+    out += name.size() > name_width ? "\n" + std::string(indent, ' ')
+                                    : std::string(indent - 2 - name.size(), ' ');
+    out += wrapped(text, indent, kWidth) + "\n";
+  }
+  return out;
+}
+
+Explanations option_rows(const CLI::App& command) {
+  Explanations all;
+  for (const CLI::Option* option : options_of(command)) {
+    std::string name = names_of(*option);
+    if (option->get_snames().empty()) name = "    " + name;
+    if (takes_value(*option)) name += " " + value_label(*option);
+    all.emplace_back(name, description_of(*option));
+  }
+  return all;
+}
+
+// A part for each group of commands; the texts of all groups aligned.
+std::string command_rows(const CLI::App& app) {
+  std::size_t widest = 0;
+  for (const CLI::App* command : subcommands_of(app)) widest = std::max(widest, command->get_name().size());
+  std::string out;
+  for (const auto& [title, commands] : grouped_commands(app)) {
+    Explanations all;
+    for (const CLI::App* command : commands)
+      all.emplace_back(command->get_name(), command->get_description());
+    out += rows(title.empty() ? "Commands" : title, all, widest, widest);
+  }
+  return out;
+}
+
+std::string examples(const std::string& lines) {
+  if (lines.empty()) return "";
+  std::string out = "\nExamples:\n";
+  std::istringstream text(lines);
+  for (std::string line; std::getline(text, line);) out += "  " + line + "\n";
+  return out;
 }
 
 }  // namespace
@@ -36,7 +89,7 @@ std::vector<std::pair<std::string, std::vector<const CLI::App*>>> grouped_comman
   for (const CLI::App* command : subcommands_of(app)) {
     const std::string title = command->get_group() == untitled ? "" : command->get_group();
     auto same = [&](const auto& group) { return group.first == title; };
-    auto found = std::find_if(groups.begin(), groups.end(), same);
+    auto found = std::ranges::find_if(groups, same);
     if (found == groups.end()) found = groups.insert(groups.end(), {title, {}});
     found->second.push_back(command);
   }
@@ -95,8 +148,8 @@ std::string names_of(const CLI::Option& option) {
 std::string description_of(const CLI::Option& option) {
   std::string text = option.get_description();
   auto choices = choices_of(option);
-  bool named = std::all_of(choices.begin(), choices.end(),
-                           [&](const std::string& choice) { return text.find(choice) != std::string::npos; });
+  bool named = std::ranges::all_of(
+      choices, [&](const std::string& choice) { return text.find(choice) != std::string::npos; });
   if (!named) text += fmt::format(": {}", fmt::join(choices, ", "));
   if (option.get_required() && !option.get_positional()) text += "; required";
   if (!option.get_default_str().empty()) text += fmt::format(" (default: {})", option.get_default_str());
@@ -180,63 +233,6 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
   }
   return out;
 }
-
-namespace {
-
-constexpr std::size_t kWidth = 100;
-
-// "  NAME   text", the texts of all rows aligned; a long name has its text on the next line. `name_width`:
-// that of other rows to align with.
-std::string rows(const std::string& title, const Explanations& all, std::size_t most_name = 26,
-                 std::size_t name_width = 0) {
-  if (all.empty()) return "";
-  for (const auto& [name, text] : all)
-    if (name.size() <= most_name) name_width = std::max(name_width, name.size());
-  std::string out = "\n" + title + ":\n";
-  const std::size_t indent = name_width + 4;
-  for (const auto& [name, text] : all) {
-    out += "  " + name;
-    out += name.size() > name_width ? "\n" + std::string(indent, ' ')
-                                    : std::string(indent - 2 - name.size(), ' ');
-    out += wrapped(text, indent, kWidth) + "\n";
-  }
-  return out;
-}
-
-Explanations option_rows(const CLI::App& command) {
-  Explanations all;
-  for (const CLI::Option* option : options_of(command)) {
-    std::string name = names_of(*option);
-    if (option->get_snames().empty()) name = "    " + name;
-    if (takes_value(*option)) name += " " + value_label(*option);
-    all.emplace_back(name, description_of(*option));
-  }
-  return all;
-}
-
-// A part for each group of commands; the texts of all groups aligned.
-std::string command_rows(const CLI::App& app) {
-  std::size_t widest = 0;
-  for (const CLI::App* command : subcommands_of(app)) widest = std::max(widest, command->get_name().size());
-  std::string out;
-  for (const auto& [title, commands] : grouped_commands(app)) {
-    Explanations all;
-    for (const CLI::App* command : commands)
-      all.emplace_back(command->get_name(), command->get_description());
-    out += rows(title.empty() ? "Commands" : title, all, widest, widest);
-  }
-  return out;
-}
-
-std::string examples(const std::string& lines) {
-  if (lines.empty()) return "";
-  std::string out = "\nExamples:\n";
-  std::istringstream text(lines);
-  for (std::string line; std::getline(text, line);) out += "  " + line + "\n";
-  return out;
-}
-
-}  // namespace
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
   std::string out = wrapped(app->get_description(), 0, kWidth) + ".\n\nUsage: " + usage_of(*app) + "\n";

@@ -12,7 +12,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/plan_text.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/plan/plan_json.h"
 #include "factory/report/pipelines.h"
 #include "factory/report/plan_graph.h"
@@ -237,8 +236,7 @@ CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
              "print the steps and images as a graph: dot or mermaid");
   command->add_flag("--explain", options->explain, "print every reason and every step of each cell");
   command->add_flag("--all", options->all, "github, gitlab: also jobs for cells that are built");
-  command->add_option("--chunk", options->chunk, "github: this chunk only, counted from 1")
-      ->check(CLI::Range(1, 100'000));
+  add_number(*command, "--chunk", options->chunk, "N", "github: this chunk only, counted from 1", 1, 100'000);
   command->callback([options, command, &invocation] { run_plan(*command, *options, invocation); });
   return command;
 }

@@ -27,7 +27,7 @@ std::string block(const PlanView& view, const ResolvedImage& image, const Explai
     const NodeState state = view.state.step(key);
     std::string_view word_of_step = word_for(state);
     if (state == NodeState::done && !view.state.fetched_from(key).empty()) word_of_step = "fetched";
-    if (state != NodeState::done && std::find(to_run.begin(), to_run.end(), step) == to_run.end())
+    if (state != NodeState::done && std::ranges::find(to_run, step) == to_run.end())
       word_of_step = "unneeded";
     lines += fmt::format("    {:<7} {}  {}\n", word_of_step, key.substr(0, 12),
                          table.pattern(table.first(step)).title);

@@ -1,7 +1,5 @@
 #include "factory/cli/print.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <deque>
 #include <initializer_list>
 #include <string>

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "factory/base/text.h"
 #include "factory/cli/print.h"
+#include "factory/distribution/credentials.h"
 #include "registry/index/image_patterns.h"
 
 namespace kiln {
@@ -29,6 +29,13 @@ void check_aliases(const Site& site) {
                   error.message(), error.hint());
     }
   }
+}
+
+RegistryNews follow(PublishTarget& target, bool keep, bool take_tags, const Index& index) {
+  if (keep) target.keep_tonight(index);
+  target.move_tags(index, take_tags);
+  const PushReport& report = target.report();
+  return {target.text(), report.foreign, report.unclear, report.mended, report.lost};
 }
 
 }  // namespace
@@ -103,17 +110,6 @@ std::string PublishTarget::text() const {
                      static_cast<double>(count.bytes) / 1e6, report().unchanged,
                      counted(report().moved, "tag"));
 }
-
-namespace {
-
-RegistryNews follow(PublishTarget& target, bool keep, bool take_tags, const Index& index) {
-  if (keep) target.keep_tonight(index);
-  target.move_tags(index, take_tags);
-  const PushReport& report = target.report();
-  return {target.text(), report.foreign, report.unclear, report.mended, report.lost};
-}
-
-}  // namespace
 
 PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen, const PublishRun& run,
                                Invocation& invocation) {

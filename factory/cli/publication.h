@@ -8,10 +8,9 @@
 
 #include "factory/app/publication.h"
 #include "factory/cli/invocation.h"
-#include "factory/distribution/credentials.h"
 #include "factory/distribution/http.h"
 #include "factory/distribution/registry_client.h"
-#include "factory/distribution/signing_key.h"
+#include "factory/distribution/signature.h"
 #include "factory/plan/cell_patterns.h"
 #include "factory/run/publish.h"
 #include "factory/run/push_images.h"

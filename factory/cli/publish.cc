@@ -9,7 +9,6 @@
 #include "factory/cli/print.h"
 #include "factory/cli/publication.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {
@@ -141,10 +140,9 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
             "push them to this registry first (default: the site file's), then move its tags: "
             "HOST[:PORT][/PATH], with http:// in front for one without TLS; log in with `skopeo login`");
   command->add_flag("--local", options->local, "push to no registry, even if the site file names one");
-  CLI::Option* key = command->add_option("--sign-key", options->key,
-                                         "sign the images with this key (PEM, ECDSA on P-256), as "
-                                         "sigstore signatures in the registry (default: the site file's)");
-  key->type_name("FILE");
+  CLI::Option* key = add_value(*command, "--sign-key", options->key, "FILE",
+                               "sign the images with this key (PEM, ECDSA on P-256), as sigstore "
+                               "signatures in the registry (default: the site file's)");
   add_value(*command, "--sign-passphrase-file", options->passphrase_file, "FILE",
             "file whose first line is the key's passphrase")
       ->needs(key);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 #include "registry/select/demand.h"
 
 namespace kiln {
@@ -49,8 +50,7 @@ Asking read_asking(const WrittenDocument& document, const QuestionTerms& terms,
 }
 
 ReferencePaths reference_paths(const Invocation& invocation) {
-  auto folder = invocation.environment.find("SINGULARITY_DIR");
-  return {invocation.state().root(), fs::path(folder == invocation.environment.end() ? "" : folder->second)};
+  return {invocation.state().root(), value_in(invocation.environment, "SINGULARITY_DIR")};
 }
 
 void count_question(const Question& question, const Selection& selection, Invocation& invocation) {

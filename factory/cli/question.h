@@ -4,10 +4,9 @@
 
 #include <string>
 
-#include "factory/base/json_numbers.h"
+#include "factory/base/json.h"
 #include "factory/cli/invocation.h"
 #include "registry/answer/answer.h"
-#include "registry/answer/question_host.h"
 
 namespace kiln {
 

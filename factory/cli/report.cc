@@ -9,7 +9,6 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/figures/figure_page.h"
 
 namespace kiln {
@@ -40,12 +39,11 @@ void keep_matching(std::vector<MeasuredSet>& sets, const std::vector<std::string
   if (patterns.empty()) return;
   std::vector<std::string> words;
   for (const MeasuredSet& set : sets)
-    if (std::string one = set.circumstances.*word; std::find(words.begin(), words.end(), one) == words.end())
+    if (std::string one = set.circumstances.*word; std::ranges::find(words, one) == words.end())
       words.push_back(std::move(one));
   std::erase_if(sets, [&](const MeasuredSet& set) {
-    return std::none_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-      return glob_matches(pattern, set.circumstances.*word);
-    });
+    return std::ranges::none_of(
+        patterns, [&](const std::string& pattern) { return glob_matches(pattern, set.circumstances.*word); });
   });
   if (sets.empty())
     throw Error(ExitCode::no_match, fmt::format("no run matches {} '{}'", option, fmt::join(patterns, "' '")),
@@ -55,8 +53,7 @@ void keep_matching(std::vector<MeasuredSet>& sets, const std::vector<std::string
 std::vector<FigureKind> kinds_of(const ReportRequest& request) {
   std::vector<FigureKind> kinds;
   for (const std::string& name : request.kinds)
-    if (auto kind = kFigureKindNames.find(name);
-        kind && std::find(kinds.begin(), kinds.end(), *kind) == kinds.end())
+    if (auto kind = kFigureKindNames.find(name); kind && std::ranges::find(kinds, *kind) == kinds.end())
       kinds.push_back(*kind);
   return kinds;
 }

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/site_documents.h"
-#include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "registry/deploy/enforcement.h"
 
 namespace kiln {
@@ -36,8 +34,8 @@ void note_unknown_machines(const std::vector<SiteDocument>& scripts, const Invoc
   const auto machines = kept_documents(SiteKind::infrastructure, 0, invocation);
   for (const SiteDocument& one : scripts) {
     const std::string name = script_of(one).infrastructure;
-    if (name.empty() || std::any_of(machines.begin(), machines.end(),
-                                    [&](const SiteDocument& known) { return known.name == name; }))
+    if (name.empty() ||
+        std::ranges::any_of(machines, [&](const SiteDocument& known) { return known.name == name; }))
       continue;
     invocation.note(fmt::format("note: the index has no infrastructure '{}', which a script names", name));
   }
@@ -84,15 +82,12 @@ void import_scripts(const SiteDocumentOptions& options, Invocation& invocation) 
 
 void list_scripts(const SiteDocumentOptions& options, Invocation& invocation) {
   const auto documents = kept_documents(SiteKind::script, options.snapshot, invocation);
-  if (options.json) {
-    Json list = Json::array();
-    for (const SiteDocument& one : documents) {
-      list.push_back(Json::parse(one.document));
-      list.back()["id"] = one.id();
-    }
-    print_json(list);
-    return;
-  }
+  if (options.json)
+    return print_json(json_list(documents, [](const SiteDocument& one) {
+      Json script = Json::parse(one.document);
+      script["id"] = one.id();
+      return script;
+    }));
   Table table({"ID", "STAGE", "CONDITIONS", "DESCRIPTION", "SINCE"});
   for (const SiteDocument& one : documents) {
     const EnforcementScript script = script_of(one);

@@ -4,12 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/cli/invocation.h"
-#include "factory/cli/kept_input.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/question.h"
 #include "factory/cli/select_cells.h"
-#include "factory/cli/usage.h"
 #include "registry/answer/answer.h"
 #include "registry/select/named_query.h"
 
@@ -164,10 +163,9 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   add_build_if_missing(*command, options->build_if_missing);
   command->add_flag("--explain", options->explain, "explain the choice, and why the others were not chosen");
   command->add_flag("--json", options->json, "print the whole answer as JSON");
-  add_value(*command, "--limit", options->limit, "N",
-            "with --explain and --json: at most this many other images of each kind, 0 for all")
-      ->check(CLI::Range(0, 1'000'000'000))
-      ->capture_default_str();
+  add_number(*command, "--limit", options->limit, "N",
+             "with --explain and --json: at most this many other images of each kind, 0 for all", 0,
+             1'000'000'000);
   command->callback([options, command, &invocation] { run_select(*command, *options, invocation); });
   return command;
 }

@@ -8,7 +8,6 @@
 #include "factory/cli/build_images.h"
 #include "factory/cli/options.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/usage.h"
 #include "factory/run/publish.h"
 #include "factory/state/access.h"
 #include "factory/state/record_store.h"
@@ -19,11 +18,46 @@ namespace {
 
 // A damaged record is as good as none: the build makes it anew.
 std::optional<ImageRecord> packaged_record(const ResolvedImage& cell, const Invocation& invocation) {
-  try {
-    return RecordReader(invocation.state(), invocation.files).image(cell.record_name());
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  const StatePaths state = invocation.state();
+  return unless_error([&] { return RecordReader(state, invocation.files).image(cell.record_name()); });
+}
+
+void publish_cell(const SelectCells& cells, const PlanCell& cell, const Invocation& invocation) {
+  const Published done = publish_built(cells.catalogue(cell).plan, {cell.image}, invocation.state(),
+                                       invocation.files, invocation.clock);
+  invocation.note(fmt::format("published {} as snapshot {}", cells.image(cell).reference(), done.snapshot));
+}
+
+// A user without root begins anew in a user namespace, so it comes before anything is counted; and the state
+// folder is made.
+void prepare_build(const Invocation& invocation) {
+  invocation.need_root_for_steps();
+  follow_permissions(invocation.state());
+}
+
+// REQUIRES: prepare_build(), and a cell was found.
+Answer build_missing(SelectCells& cells, Asking& asking, bool explained, Invocation& invocation) {
+  invocation.options.wait = true;  // the question needs the answer, even if another kiln builds it
+  const WriterLock lock =
+      lock_state(invocation, fmt::format("a build for a question about {}", cells.query().application));
+  auto ask_again = [&] {
+    if (invocation.has_index()) asking.index.emplace(invocation.index(Index::Mode::read));
+    return asking.ask(explained, invocation);
+  };
+  Answer now = ask_again();
+  if (now.selection.winner) return now;
+  cells.find(now.entries);
+  if (!cells.cell()) return now;
+  const PlanCell cell = *cells.cell();
+  const std::string name = cells.image(cell).reference();
+  invocation.note(fmt::format("no image matches yet: building {} of {}", name, cells.file(cell)));
+  const BuildReport report = build_images(cells.catalogue(cell), {cell.image}, {}, cells.site(), invocation);
+  if (const auto error = why_unbuilt(report)) throw Error(*error);
+  if (const std::string why = cells.unfit(cell, now.entries); !why.empty())
+    throw Error(ExitCode::no_match, fmt::format("{} is built, and does not match: {}", name, why),
+                "it is not published");
+  publish_cell(cells, cell, invocation);
+  return ask_again();
 }
 
 }  // namespace
@@ -131,48 +165,6 @@ void SelectCells::add_to(Json& json) const {
     json["nearest_cell"]["failed"] = found_.failed;
   }
 }
-
-namespace {
-
-void publish_cell(const SelectCells& cells, const PlanCell& cell, const Invocation& invocation) {
-  const Published done = publish_built(cells.catalogue(cell).plan, {cell.image}, invocation.state(),
-                                       invocation.files, invocation.clock);
-  invocation.note(fmt::format("published {} as snapshot {}", cells.image(cell).reference(), done.snapshot));
-}
-
-// A user without root begins anew in a user namespace, so it comes before anything is counted; and the state
-// folder is made.
-void prepare_build(const Invocation& invocation) {
-  invocation.need_root_for_steps();
-  follow_permissions(invocation.state());
-}
-
-// REQUIRES: prepare_build(), and a cell was found.
-Answer build_missing(SelectCells& cells, Asking& asking, bool explained, Invocation& invocation) {
-  invocation.options.wait = true;  // the question needs the answer, even if another kiln builds it
-  const WriterLock lock =
-      lock_state(invocation, fmt::format("a build for a question about {}", cells.query().application));
-  auto ask_again = [&] {
-    if (invocation.has_index()) asking.index.emplace(invocation.index(Index::Mode::read));
-    return asking.ask(explained, invocation);
-  };
-  Answer now = ask_again();
-  if (now.selection.winner) return now;
-  cells.find(now.entries);
-  if (!cells.cell()) return now;
-  const PlanCell cell = *cells.cell();
-  const std::string name = cells.image(cell).reference();
-  invocation.note(fmt::format("no image matches yet: building {} of {}", name, cells.file(cell)));
-  const BuildReport report = build_images(cells.catalogue(cell), {cell.image}, {}, cells.site(), invocation);
-  if (const auto error = why_unbuilt(report)) throw Error(*error);
-  if (const std::string why = cells.unfit(cell, now.entries); !why.empty())
-    throw Error(ExitCode::no_match, fmt::format("{} is built, and does not match: {}", name, why),
-                "it is not published");
-  publish_cell(cells, cell, invocation);
-  return ask_again();
-}
-
-}  // namespace
 
 Answer answer_or_build(Asking& asking, bool explained, const MissingImage& missing,
                        std::optional<SelectCells>& cells, Invocation& invocation) {

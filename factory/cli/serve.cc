@@ -16,6 +16,7 @@
 #include "factory/app/night_metrics.h"
 #include "factory/base/durable_file.h"
 #include "factory/base/effects.h"
+#include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
@@ -24,7 +25,6 @@
 #include "factory/pages/catalogue_pages.h"
 #include "factory/pages/state_pages.h"
 #include "factory/state/state.h"
-#include "registry/answer/chooser.h"
 #include "registry/http/listen.h"
 #include "registry/http/server.h"
 #include "registry/select/mappings.h"
@@ -173,8 +173,7 @@ ServeSettings read_settings(const ServeOptions& options, Invocation& invocation)
   settings.paths.state = invocation.state().root();
   settings.paths.archspec = invocation.archspec_file();
   settings.paths.recipes = invocation.recipe_folders();
-  const auto folder = invocation.environment.find("SINGULARITY_DIR");
-  if (folder != invocation.environment.end()) settings.paths.sif_folder = folder->second;
+  settings.paths.sif_folder = value_in(invocation.environment, "SINGULARITY_DIR");
   if (!options.tokens.empty()) settings.tokens = TokenBook::read(invocation.files, options.tokens);
   settings.site = read_site_files(options.site, invocation.files);
   return settings;
@@ -281,20 +280,13 @@ CLI::App* add_serve(CLI::App& app, Invocation& invocation) {
             "file with enforcement scripts of the site; may be repeated");
   add_value(*command, "--scaling-models", options->site.scaling_models, "FILE",
             "file with scaling models of mappings; may be repeated");
-  add_value(*command, "--connections", options->limits.connections, "N", "most connections at a time")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  add_value(*command, "--per-address", options->limits.per_address, "N",
-            "most connections of one address; 0 for no limit, as behind a proxy")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
-  add_value(*command, "--threads", options->limits.threads, "N", "number of threads that answer")
-      ->check(CLI::Range(2, 256))
-      ->capture_default_str();
-  add_value(*command, "--request-time", options->seconds, "SECONDS",
-            "time for a whole request, including the silence before it")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
+  HttpLimits& limits = options->limits;
+  add_number(*command, "--connections", limits.connections, "N", "most connections at a time", 1, 1'000'000);
+  add_number(*command, "--per-address", limits.per_address, "N",
+             "most connections of one address; 0 for no limit, as behind a proxy", 0, 1'000'000);
+  add_number(*command, "--threads", limits.threads, "N", "number of threads that answer", 2, 256);
+  add_number(*command, "--request-time", options->seconds, "SECONDS",
+             "time for a whole request, including the silence before it", 1, 3600);
   add_serve_token(*command, invocation);
   command->callback([options, command, &invocation] {
     if (command->get_subcommands().empty()) run_serve(*options, invocation);

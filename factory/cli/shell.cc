@@ -1,15 +1,13 @@
 // kiln shell: a shell where a step of an image runs, or in the image itself.
-#include "factory/run/shell.h"
-
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <set>
 
-#include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
+#include "factory/run/script.h"
 #include "factory/state/plan_file.h"
 #include "factory/state/record_store.h"
 
@@ -99,7 +97,7 @@ Step step_named(const std::string& name, const ImageSpec& image) {
   const std::vector<Step> steps = all_steps(image);
   std::vector<Step> found;
   auto look = [&](auto matches) {
-    if (found.empty()) std::copy_if(steps.begin(), steps.end(), std::back_inserter(found), matches);
+    if (found.empty()) std::ranges::copy_if(steps, std::back_inserter(found), matches);
   };
   auto is_of = [&](const Step& step) {
     return step.component == name || step.component.ends_with("/" + name);
@@ -171,10 +169,9 @@ CLI::App* add_shell(CLI::App& app, Invocation& invocation) {
       "kiln shell -f matrix/demo.json 'pytorch:*-openblas-x86_64-*' --failed\n"
       "echo 'ldconfig -p' | kiln shell -f matrix/demo.json framework=jax");
   add_cell_options(*command, *options);
-  auto* step = command->add_option(
-      "--step", options->step,
-      "open it where this step runs: a component (openblas), a title, or the beginning of a key");
-  step->type_name("STEP");
+  auto* step =
+      add_value(*command, "--step", options->step, "STEP",
+                "open it where this step runs: a component (openblas), a title, or the beginning of a key");
   command->add_flag("--failed", options->failed, "open it where the step runs that failed in the last build")
       ->excludes(step);
   command->callback([options, &invocation] { run_shell(*options, invocation); });

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/lock_use.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/usage.h"
 #include "factory/cpu/microarchitecture.h"
 #include "factory/plan/plan_json.h"
 #include "factory/render/render.h"
@@ -41,9 +41,9 @@ struct Remark {
 
 void remark(std::vector<Remark>& remarks, const std::string& text, const std::string& variable) {
   auto same = [&](const Remark& other) { return other.text == text; };
-  auto found = std::find_if(remarks.begin(), remarks.end(), same);
+  auto found = std::ranges::find_if(remarks, same);
   if (found == remarks.end()) found = remarks.insert(found, {text, {}});
-  if (std::find(found->variables.begin(), found->variables.end(), variable) == found->variables.end())
+  if (std::ranges::find(found->variables, variable) == found->variables.end())
     found->variables.push_back(variable);
 }
 
@@ -66,19 +66,6 @@ void print(const std::vector<FlagOrigin>& flags) {
         note.variables.size() > kFew ? "" : fmt::format(" on {}", fmt::join(note.variables, ", ")),
         note.text);
   for (const Remark& one : empty) say("empty, because {}: {}\n", one.text, fmt::join(one.variables, ", "));
-}
-
-Json json_of(const std::vector<FlagOrigin>& flags) {
-  Json array = Json::array();
-  for (const FlagOrigin& flag : flags)
-    array.push_back({{"variable", flag.variable},
-                     {"value", flag.value},
-                     {"compiler", flag.compiler},
-                     {"target", flag.target},
-                     {"from", flag.from},
-                     {"note", flag.note},
-                     {"component", flag.component}});
-  return array;
 }
 
 CompilerVersion compiler_from(const std::string& text) {
@@ -123,7 +110,7 @@ Json json_of(const FlagAnswer& answer, const FlagQuery& query, Invocation& invoc
   const auto& flags = std::get<std::vector<FlagOrigin>>(answer.flags);
   json["answered"] = flags.front().target;
   json["note"] = flags.front().note;
-  json["flags"] = json_of(flags);
+  json["flags"] = json_list(flags);
   return json;
 }
 
@@ -166,9 +153,7 @@ void show_flags(const FlagQuery& query, bool json, Invocation& invocation) {
     }
   }
   if (!json) return print(answers, archspec_of(invocation));
-  Json array = Json::array();
-  for (const FlagAnswer& answer : answers) array.push_back(json_of(answer, query, invocation));
-  print_json(array);
+  print_json(json_list(answers, [&](const FlagAnswer& one) { return json_of(one, query, invocation); }));
 }
 
 void show_flags(const Catalogue& catalogue, const ImageNumbers& cells, bool json, Invocation& invocation) {
@@ -183,7 +168,7 @@ void show_flags(const Catalogue& catalogue, const ImageNumbers& cells, bool json
                        {"image", name},
                        {"target", spec.target.composition()},
                        {"note", found.note},
-                       {"flags", json_of(found.flags)}});
+                       {"flags", json_list(found.flags)}});
       continue;
     }
     say("{} for {} (archspec {})\n", name, spec.target.composition(), archspec_of(invocation));
@@ -237,19 +222,15 @@ class StagePrinter {
 
   void print_expansion(const Expansion& cells) const {
     invocation_.note_cells(cells, cells.size(), cells.excluded());
-    Json all = Json::array();
-    for (std::uint32_t cell : choose_cells(cells, options_, invocation_).images)
-      all.push_back(to_json(cells.request(cell)));
-    print_json(all);
+    print_json(json_list(choose_cells(cells, options_, invocation_).images,
+                         [&](std::uint32_t cell) { return to_json(cells.request(cell)); }));
   }
 
   template <typename ToJson>
   void print_images(const Resolution& images, ToJson json_of) const {
     note(images);
-    Json all = Json::array();
-    for (std::uint32_t image : choose_whole_cells(images, options_, invocation_).images)
-      all.push_back(json_of(images.image(image).spec()));
-    print_json(all);
+    print_json(json_list(choose_whole_cells(images, options_, invocation_).images,
+                         [&](std::uint32_t image) { return json_of(images.image(image).spec()); }));
   }
 
   const ShowOptions& options_;
@@ -259,9 +240,8 @@ class StagePrinter {
 };
 
 void check(const ShowOptions& options, const std::map<std::string, std::string>& environment) {
-  auto standing = environment.find("KILN_FILE");  // for -f, wherever a matrix is wanted
-  const bool named =
-      !options.matrix.empty() && (standing == environment.end() || standing->second != options.matrix);
+  // $KILN_FILE stands for -f wherever a matrix is wanted.
+  const bool named = !options.matrix.empty() && value_in(environment, "KILN_FILE") != options.matrix;
   const FlagQuery& query = options.query;
   const bool queries = !query.cpus.empty() || !query.compilers.empty();
   auto usage = [](const char* message, const char* hint) { throw Error(ExitCode::usage, message, hint); };

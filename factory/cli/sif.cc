@@ -5,14 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "factory/base/visible_text.h"
+#include "factory/base/text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/temporary_folder.h"
-#include "factory/cli/usage.h"
 #include "factory/engine/architecture.h"
 #include "factory/oci/pull.h"
 #include "factory/os/processors.h"
@@ -45,6 +44,7 @@ void print(const SifSignOptions& options, const sif::SignatureReport& report, st
 }
 
 void sign(const SifSignOptions& options, Invocation& invocation) {
+  invocation.need_file(options.file);
   TemporaryFolder scratch;
   fs::path output = options.output.empty() ? options.file : options.output;
   need_regular(output, "--output");
@@ -53,6 +53,7 @@ void sign(const SifSignOptions& options, Invocation& invocation) {
 }
 
 void verify(const SifSignOptions& options, Invocation& invocation) {
+  invocation.need_file(options.file);
   TemporaryFolder scratch;
   ReadOnlyFile file(options.file);
   for (const sif::SignatureReport& report : sif::verify_sif(file, gpg_of(options, scratch, invocation)))
@@ -68,21 +69,13 @@ void add_sif_signing(CLI::App& sif, Invocation& invocation) {
             "key, as for gpg --local-user (default: gpg's default key)");
   add_value(*signing, "-o,--output", options->output, "FILE",
             "the signed file (default: the input file, which is replaced)");
-  signing->callback([signing, options, &invocation] {
-    refuse_parent_options(*signing);
-    invocation.need_file(options->file);
-    sign(*options, invocation);
-  });
+  call_alone(*signing, [options, &invocation] { sign(*options, invocation); });
   CLI::App* verifying = add_below(sif, "verify", "Check all signatures, and that no byte was changed",
                                   "kiln sif verify pytorch.sif --keyring builds.pgp");
   add_value(*verifying, "file", options->file, "FILE", "SIF file")->required();
   add_value(*verifying, "--keyring", options->keyring, "FILE",
             "trust only the public keys of this file (gpg --export)");
-  verifying->callback([verifying, options, &invocation] {
-    refuse_parent_options(*verifying);
-    invocation.need_file(options->file);
-    verify(*options, invocation);
-  });
+  call_alone(*verifying, [options, &invocation] { verify(*options, invocation); });
 }
 
 struct SifOptions {
@@ -227,14 +220,6 @@ void add_build_options(CLI::App& command, SifOptions& options) {
       "make the same bits from the same image: times clamped to SOURCE_DATE_EPOCH (default 0), fixed UUID");
 }
 
-CLI::App* add_reader(CLI::App& parent, const char* name, const char* text, SifOptions& options) {
-  const std::string example =
-      fmt::format("kiln sif {} pytorch.sif{}", name, name == std::string_view("dump") ? " 1" : "");
-  CLI::App* command = add_below(parent, name, text, example.c_str());
-  add_value(*command, "file", options.file, "FILE", "SIF file")->required();
-  return command;
-}
-
 }  // namespace
 
 CLI::App* add_sif(CLI::App& app, Invocation& invocation) {
@@ -245,21 +230,22 @@ CLI::App* add_sif(CLI::App& app, Invocation& invocation) {
       "kiln sif docker://docker.io/library/debian:12 -o debian.sif --compression gzip\n"
       "kiln sif list pytorch.sif");
   add_build_options(*command, *options);
-  auto read = [options, &invocation](CLI::App* reader, void (*act)(const SifOptions&)) {
-    return [reader, options, act, &invocation] {
-      refuse_parent_options(*reader);
+  auto add_reader = [&](const char* name, const char* text, const char* example,
+                        void (*act)(const SifOptions&)) {
+    CLI::App* reader = add_below(*command, name, text, example);
+    add_value(*reader, "file", options->file, "FILE", "SIF file")->required();
+    call_alone(*reader, [options, act, &invocation] {
       invocation.need_file(options->file);
       act(*options);
-    };
+    });
+    return reader;
   };
-  CLI::App* listing = add_reader(*command, "list", "List the objects of a SIF file", *options);
-  listing->callback(read(listing, list));
-  CLI::App* dumping = add_reader(*command, "dump", "Print the bytes of one object", *options);
+  add_reader("list", "List the objects of a SIF file", "kiln sif list pytorch.sif", list);
+  CLI::App* dumping =
+      add_reader("dump", "Print the bytes of one object", "kiln sif dump pytorch.sif 1", dump);
   add_value(*dumping, "id", options->object, "ID", "the object's id")->required();
-  dumping->callback(read(dumping, dump));
-  CLI::App* checking = add_reader(
-      *command, "check", "Read a SIF file strictly, all files in it too, and say what it is", *options);
-  checking->callback(read(checking, check));
+  add_reader("check", "Read a SIF file strictly, all files in it too, and say what it is",
+             "kiln sif check pytorch.sif", check);
   add_sif_signing(*command, invocation);
   command->require_subcommand(0, 1);
   command->callback([options, command, &invocation] {

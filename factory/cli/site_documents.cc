@@ -6,7 +6,6 @@
 
 #include "factory/base/error.h"
 #include "factory/base/reading.h"
-#include "factory/base/text.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/state_lock.h"

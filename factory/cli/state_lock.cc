@@ -26,7 +26,7 @@ bool is_network(const fs::path& folder) {
   struct statfs status {};
   if (::statfs(folder.c_str(), &status) != 0) return false;
   const auto type = static_cast<std::uint32_t>(status.f_type);
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+  return std::ranges::find(kTypes, type) != kTypes.end();
 }
 
 // Empty without --wait.

@@ -2,7 +2,6 @@
 #include "factory/run/step.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -11,7 +10,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
@@ -91,12 +90,8 @@ void run(const JobTask& task, const Site& site, const StepTerms& terms, std::int
     invocation.exit_code = ExitCode::timeout;
     return;
   }
-  StepEvent event{outcome.ran ? StepEvent::State::done : StepEvent::State::up_to_date,
-                  task.key,
-                  task.title,
-                  invocation.clock.monotonic_seconds() - start,
-                  "",
-                  ""};
+  StepEvent event{outcome.ran ? StepEvent::State::done : StepEvent::State::up_to_date, task.key, task.title,
+                  invocation.clock.monotonic_seconds() - start};
   if (outcome.said) event = *outcome.said;
   if (outcome.end == JobOutcome::End::failed) {
     event.state = StepEvent::State::failed;
@@ -112,12 +107,8 @@ void run(const JobTask& task, const Site& site, const StepTerms& terms, std::int
 void run_step_as_job(const Step& step, const StepOptions& options, Invocation& invocation) {
   const Site site = invocation.site();
   const StatePaths state = invocation.state();
-  JobTask task{step.key,
-               step.title,
-               past_run_of(step),
-               slurm_partition_of(partition_need(step), site, invocation),
-               step_command(options, invocation),
-               {}};
+  JobTask task{step.key, step.title, past_run_of(step),
+               slurm_partition_of(partition_need(step), site, invocation), step_command(options, invocation)};
   task.command.push_back(step.key);
   const fs::path record = step.kind == StepKind::test ? state.test(step.key) : state.step(step.key);
   task.is_done = [&] { return invocation.files.exists(record); };
@@ -128,12 +119,9 @@ void run_packaging_as_job(const ImageSpec& image, const StepOptions& options, In
   Site site = invocation.site();
   site.launcher.asked.clear();  // that is of tests: an image is packaged anywhere
   const fs::path record = invocation.state().built(record_name(image));
-  JobTask task{image.key,
-               "image " + image.repository + ":" + image.tag,
+  JobTask task{image.key, "image " + image.repository + ":" + image.tag,
                packaging_of(image.key, image.repository),
-               slurm_partition_of({}, site, invocation),
-               step_command(options, invocation),
-               {}};
+               slurm_partition_of(PartitionNeed(), site, invocation), step_command(options, invocation)};
   task.command.insert(task.command.end(), {"--image", image.request.id});
   task.is_done = [&] { return invocation.files.exists(record); };
   run(task, site, options.terms, 0, invocation);
@@ -147,7 +135,7 @@ std::function<void(const PullState&)> pull_announcer(const Step& step, const Inv
     const double now = invocation.clock.monotonic_seconds();
     if (pull.ended || (pull.waits.empty() && now - told < kBetween)) return;
     told = now;
-    announce(invocation, {StepEvent::State::running, step.key, step.title, now - start, text_of(pull), ""});
+    announce(invocation, {StepEvent::State::running, step.key, step.title, now - start, text_of(pull)});
   };
 }
 
@@ -200,7 +188,7 @@ Claim claim(const StatePaths& state, const std::string& key, const std::string& 
   return Claim(
       state, key, invocation.clock,
       [&](const std::string& holder) {
-        announce(invocation, {StepEvent::State::waiting, key, title, 0, holder + " runs it", ""});
+        announce(invocation, {StepEvent::State::waiting, key, title, 0, holder + " runs it"});
       },
       invocation.step_plan);
 }
@@ -219,7 +207,7 @@ void package_image(const PlanFile& file, const StepOptions& options, Invocation&
   const std::string title = "image " + spec.repository + ":" + spec.tag;
   const Claim alone = claim(state, spec.key, title, invocation);
   double start = invocation.clock.monotonic_seconds();
-  StepEvent event{StepEvent::State::started, spec.key, title, 0, "", ""};
+  StepEvent event{StepEvent::State::started, spec.key, title};
   if (is_packaged(spec, state, invocation.files)) {
     event.state = StepEvent::State::up_to_date;
     return report(event);
@@ -314,16 +302,16 @@ void run_edge(StepOptions& options, Invocation& invocation) {
   setup.recipe_folders[step.component] = recipes / step.component;
   if (setup.base) setup.recipe_folders[setup.base->component] = recipes / setup.base->component;
   const Claim alone = claim(state, options.key, step.title, invocation);
-  announce(invocation, {StepEvent::State::started, options.key, step.title, 0, "", ""});
+  announce(invocation, {StepEvent::State::started, options.key, step.title});
   double start = invocation.clock.monotonic_seconds();
   const auto shared = shared_steps(site, state, invocation);
   setup.shared = shared.get();
   setup.fetches = terms.fetch;
   StepOutcome outcome = run_step(step, setup);
   if (auto why = shared ? shared->forged({step.key, step.kind == StepKind::test}) : ""; !why.empty())
-    report(StepEvent{StepEvent::State::forged, step.key, step.title, 0, why, ""});
-  StepEvent event{
-      StepEvent::State::done, options.key, step.title, invocation.clock.monotonic_seconds() - start, "", ""};
+    report(StepEvent{StepEvent::State::forged, step.key, step.title, 0, why});
+  StepEvent event{StepEvent::State::done, options.key, step.title,
+                  invocation.clock.monotonic_seconds() - start};
   if (outcome == StepOutcome::fetched) {
     event.state = StepEvent::State::fetched;
     event.what = shared->place();

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "factory/base/durable_file.h"
 #include "factory/base/effects.h"
-#include "factory/base/locked_temporary.h"
 
 namespace kiln {
 

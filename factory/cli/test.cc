@@ -1,9 +1,9 @@
 // kiln test: the tests that could not be run in full where the images were built.
-#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "factory/app/test_rerun.h"
+#include "factory/base/json_put.h"
 #include "factory/cli/build_images.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
@@ -54,17 +54,11 @@ class ImageTests {
 
   void print(const ImageNumbers& images) const {
     const std::vector<TestState> all = tests_.states(images);
-    if (options_.format == "json") {
-      Json json = Json::array();
-      for (const TestState& row : all)
-        json.push_back({{"image", row.image},
-                        {"test", row.test},
-                        {"result", row.result},
-                        {"machine", row.machine},
-                        {"taken", row.taken},
-                        {"run_now", row.run_now}});
-      return print_json(json);
-    }
+    if (options_.format == "json")
+      return print_json(json_list(all, [](const TestState& row) {
+        return Json{{"image", row.image},     {"test", row.test},   {"result", row.result},
+                    {"machine", row.machine}, {"taken", row.taken}, {"run_now", row.run_now}};
+      }));
     Table table({"IMAGE", "TEST", "RESULT", "ON", "AT"});
     for (const TestState& row : all) table.add({row.image, row.test, row.result, row.machine, row.taken});
     print_text(table.text());

@@ -5,15 +5,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "factory/base/quantity.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cli/named_output.h"
+#include "factory/cli/named_files.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/tune_work.h"
-#include "factory/figures/tuning_picture.h"
+#include "factory/figures/line_chart.h"
 #include "factory/record/tuned_record.h"
 #include "factory/run/kept_files.h"
 
@@ -154,25 +153,20 @@ void add_search_options(CLI::App& command, TuneOptions& options) {
       ->capture_default_str();
   constexpr std::size_t kUsualTrials = 200;
   options.terms.trials = kUsualTrials;
-  add_value(command, "--trials", options.terms.trials, "N", "trials at most, the default's included")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  add_value(command, "--seed", options.seed, "N", "the same seed and measurements give the same trials")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
-      ->capture_default_str();
+  add_number(command, "--trials", options.terms.trials, "N", "trials at most, the default's included", 1,
+             100'000);
+  add_number(command, "--seed", options.seed, "N", "the same seed and measurements give the same trials", 0,
+             1'000'000'000);
   options.terms.rounds = kProvingRounds;
-  command
-      .add_option("--rounds", options.terms.rounds,
-                  "starts of the best setting and of the default in the comparison")
-      ->check(CLI::Range(kProvingRounds, 1000))
-      ->capture_default_str();
+  add_number(command, "--rounds", options.terms.rounds, "N",
+             "starts of the best setting and of the default in the comparison", kProvingRounds, 1000);
   command.add_flag("--again", options.again, "begin anew instead of going on");
 }
 
 void add_script_options(CLI::App& command, TuneOptions& options) {
   auto* script = add_value(command, "--script", options.script, "FILE",
                            "tune a training script of yours instead, by the objective that it prints");
-  for (const char* name : {"--workload"}) script->excludes(command.get_option(name));
+  script->excludes("--workload");
   add_value(command, "--svg", options.picture, "FILE", "write a picture of the trials");
 }
 
@@ -197,9 +191,8 @@ CLI::App* add_tune(CLI::App& app, Invocation& invocation) {
   add_place_options(*command, options->offers, options->in_job, invocation,
                     "start the trials on this machine even if the site file has Slurm",
                     "jobs of Slurm at the same time; another number draws other trials (default: 4)");
-  add_value(*command, "--steps", options->wishes.steps, "N",
-            "timed steps of each run (default: the workload's)")
-      ->check(CLI::Range(1, 1'000'000));
+  add_number(*command, "--steps", options->wishes.steps, "N",
+             "timed steps of each run (default: the workload's)", 1, 1'000'000);
   add_value(*command, "--data", options->wishes.data, "PATH",
             "real input for the workload, mounted read-only (default: synthetic)");
   command->add_flag("--list", options->list, "print the results of earlier tunings of this state folder");

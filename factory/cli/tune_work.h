@@ -9,7 +9,7 @@
 #include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/measuring_place.h"
-#include "factory/run/tuning_course.h"
+#include "factory/run/tuning_run.h"
 
 namespace kiln {
 

@@ -1,9 +1,6 @@
 #include "factory/cli/upstream.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,30 +8,21 @@
 #include "factory/cli/temporary_folder.h"
 #include "factory/distribution/package_index.h"
 #include "factory/plan/lock_update.h"
-#include "factory/recipe/component_value.h"
 #include "factory/run/commit_history.h"
 
 namespace kiln {
-
 namespace {
 
 // pip alone knows it, and says it in its help.
 std::string default_index(Invocation& invocation) {
-  if (!invocation.runner.find_program("python3")) return "";
-  Command command;
-  command.argv = {"python3", "-m", "pip", "install", "--help"};
-  command.environment = invocation.child_environment();
-  command.environment["COLUMNS"] = "1000";
-  command.environment["LC_ALL"] = "C";
-  command.capture_stdout = true;
-  command.limits.wall = std::chrono::minutes(1);
-  const CommandResult result = invocation.runner.run(command);
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  return result.ok() ? default_index_in(result.output) : "";
+  const auto help =
+      invocation.output_of({"env", "COLUMNS=1000", "LC_ALL=C", "python3", "-m", "pip", "install", "--help"},
+                           std::chrono::minutes(1));
+  return help ? default_index_in(*help) : "";
 }
 
-}  // namespace
-
+// pip_index(), with pip's own default where nothing names one; its `url` is "" where there is no pip. nullopt
+// for no-index. Throws Error(interrupted), and as pip_index().
 std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation) {
   std::optional<PipIndex> index = pip_index(invocation.files, invocation.environment, site.pip_configuration);
   if (!index || !index->url.empty()) return index;
@@ -42,20 +30,6 @@ std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation) {
   index->from = "pip";
   return index;
 }
-
-PipSources pip_places(const Site& site, Invocation& invocation) {
-  PipSources places{index_of_pip(site, invocation), {}};
-  if (places.index && places.index->url.empty()) places.index.reset();
-  const auto links = invocation.environment.find("PIP_FIND_LINKS");
-  if (links == invocation.environment.end()) return places;
-  for (std::string_view word : split(links->second, ' ')) {
-    if (word.starts_with("file://")) word.remove_prefix(std::string_view("file://").size());
-    if (word.starts_with('/') && invocation.files.is_directory(word)) places.folders.emplace_back(word);
-  }
-  return places;
-}
-
-namespace {
 
 constexpr std::chrono::seconds kPageTime = std::chrono::minutes(2);  // for a page of a package index
 
@@ -101,6 +75,17 @@ ProposalMemory remembered(Invocation& invocation, std::vector<UpstreamProblem>& 
 }
 
 }  // namespace
+
+PipSources pip_places(const Site& site, Invocation& invocation) {
+  PipSources places{index_of_pip(site, invocation), {}};
+  if (places.index && places.index->url.empty()) places.index.reset();
+  const std::string links = value_in(invocation.environment, "PIP_FIND_LINKS");
+  for (std::string_view word : split(links, ' ')) {
+    if (word.starts_with("file://")) word.remove_prefix(std::string_view("file://").size());
+    if (word.starts_with('/') && invocation.files.is_directory(word)) places.folders.emplace_back(word);
+  }
+  return places;
+}
 
 UpstreamNews ask_upstream(const Catalogue& catalogue, int most, Invocation& invocation) {
   if (most == 0) return {};

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "factory/app/upstream.h"
 #include "factory/cli/invocation.h"
@@ -12,11 +9,8 @@
 
 namespace kiln {
 
-// pip_index(), with pip's own default where nothing names one; its `url` is "" where there is no pip. nullopt
-// for no-index. Throws Error(interrupted), and as pip_index().
-std::optional<PipIndex> index_of_pip(const Site& site, Invocation& invocation);
-
-// The same, and the folders of PIP_FIND_LINKS.
+// pip_index(), with pip's own default where nothing names one, and the folders of PIP_FIND_LINKS. Throws
+// Error(interrupted), and as pip_index().
 PipSources pip_places(const Site& site, Invocation& invocation);
 
 // Of the components that images of the catalogue are made of: at most `most` proposals are shown; 0: nobody

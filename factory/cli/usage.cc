@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "factory/cli/options.h"
 #include "factory/cli/options_text.h"
 
 namespace kiln {
@@ -117,7 +118,7 @@ Error no_value(const CLI::App& command, const std::string& message) {
 
 bool some_command_has(const CLI::App& command, const std::string& option) {
   const auto commands = subcommands_of(command);
-  return std::any_of(commands.begin(), commands.end(), [&](const CLI::App* one) {
+  return std::ranges::any_of(commands, [&](const CLI::App* one) {
     return one->get_option_no_throw(option.substr(0, option.find('='))) != nullptr ||
            some_command_has(*one, option);
   });
@@ -144,6 +145,17 @@ const std::string* misspelt_command(const CLI::App& command, const std::vector<s
 bool is_from_environment(const CLI::Option& option) {
   const char* value = option.get_envname().empty() ? nullptr : std::getenv(option.get_envname().c_str());
   return value != nullptr && option.results() == std::vector<std::string>{value};
+}
+
+void refuse_parent_options(const CLI::App& command) {
+  const CLI::App& parent = *command.get_parent();
+  for (const CLI::Option* option : positionals_of(parent))
+    if (option->count() > 0) throw unknown_word(command, option->results().front());
+  for (const CLI::Option* option : options_of(parent))
+    if (option->count() > 0 && !is_from_environment(*option))
+      throw Error(ExitCode::usage,
+                  fmt::format("{} and '{}' do not go together", names_of(*option), command.get_name()),
+                  fmt::format("it is an option of `{}` itself", full_name(parent)));
 }
 
 }  // namespace
@@ -176,15 +188,11 @@ void refuse_unknown_command(const CLI::App& app) {
     if (!word.starts_with('-')) throw unknown_word(command, word);
 }
 
-void refuse_parent_options(const CLI::App& command) {
-  const CLI::App& parent = *command.get_parent();
-  for (const CLI::Option* option : positionals_of(parent))
-    if (option->count() > 0) throw unknown_word(command, option->results().front());
-  for (const CLI::Option* option : options_of(parent))
-    if (option->count() > 0 && !is_from_environment(*option))
-      throw Error(ExitCode::usage,
-                  fmt::format("{} and '{}' do not go together", names_of(*option), command.get_name()),
-                  fmt::format("it is an option of `{}` itself", full_name(parent)));
+void call_alone(CLI::App& command, std::function<void()> act) {
+  command.callback([&command, act = std::move(act)] {
+    refuse_parent_options(command);
+    act();
+  });
 }
 
 void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
 
 #include "factory/base/error.h"
 
@@ -16,13 +14,5 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem);
 // Throws Error(usage) for a word that stands where a command should: help was asked for, and the help of what
 // is above would hide the mistake. `app` has just found --help.
 void refuse_unknown_command(const CLI::App& app);
-
-// Throws Error(usage) naming both options when both were given on this command: one of them would be passed
-// over in silence. `why` may be empty.
-void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,
-                     const std::string& why = "");
-
-// Throws Error(usage) when an option of the command above was given: `kiln sif -o x.sif list y.sif`.
-void refuse_parent_options(const CLI::App& command);
 
 }  // namespace kiln

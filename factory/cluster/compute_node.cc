@@ -9,25 +9,17 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {
 
-std::string output_of(const std::vector<std::string>& argv,
-                      const std::map<std::string, std::string>& environment, CommandRunner& runner) {
-  Command command;
-  command.argv = argv;
-  command.environment = environment;
-  command.environment["LC_ALL"] = "C";
-  command.capture_stdout = true;
-  command.limits.wall = std::chrono::seconds(30);
-  try {
-    const CommandResult result = runner.run(command);
+std::string output_of(const std::vector<std::string>& argv, std::map<std::string, std::string> environment,
+                      CommandRunner& runner) {
+  environment["LC_ALL"] = "C";
+  return unless_error([&] {  // it may not be there
+    const CommandResult result = runner.ask(argv, environment, std::chrono::seconds(30));
     return result.ok() ? result.output : "";
-  } catch (const Error&) {  // it is not there
-    return "";
-  }
+  });
 }
 
 std::string commented(const std::string& text) {
@@ -41,8 +33,7 @@ std::string commented(const std::string& text) {
 std::string job_line(const std::map<std::string, std::string>& environment) {
   std::string line = "node " + host_name();
   auto add = [&](const char* words, const char* name) {
-    auto found = environment.find(name);
-    if (found != environment.end()) line += fmt::format(", {} {}", words, found->second);
+    if (environment.contains(name)) line += fmt::format(", {} {}", words, environment.at(name));
   };
   add("job", "SLURM_JOB_ID");
   add("cluster", "SLURM_CLUSTER_NAME");
@@ -100,7 +91,7 @@ std::string main_lines_of_lscpu(const std::string& output) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     const std::string name(trimmed(std::string_view(line).substr(0, line.find(':'))));
-    if (std::find(kMain.begin(), kMain.end(), name) != kMain.end()) main += std::string(trimmed(line)) + "\n";
+    if (std::ranges::find(kMain, name) != kMain.end()) main += std::string(trimmed(line)) + "\n";
   }
   return main;
 }

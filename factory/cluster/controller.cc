@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "factory/base/text.h"
-#include "factory/cluster/queued_job.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {
@@ -36,7 +35,7 @@ std::string last_line(const std::string& said) {
 
 std::optional<std::string> number_in_line(std::string_view line) {
   const std::string_view number = line.substr(0, line.find(';'));
-  if (number.empty() || !std::all_of(number.begin(), number.end(), is_digit)) return std::nullopt;
+  if (number.empty() || !std::ranges::all_of(number, is_digit)) return std::nullopt;
   const std::string_view cluster = line.substr(number.size());
   if (cluster == ";" || cluster.find_first_of(kWhiteSpace) != cluster.npos) return std::nullopt;
   return std::string(number);
@@ -57,7 +56,7 @@ std::map<std::string, std::string> slurm_environment(const std::map<std::string,
   std::map<std::string, std::string> environment;
   for (const auto& [name, value] : ours) {
     const bool of_slurm = name.starts_with("SLURM") || name.starts_with("SQUEUE_");
-    if (!of_slurm || std::find(kKept.begin(), kKept.end(), name) != kKept.end()) environment[name] = value;
+    if (!of_slurm || std::ranges::find(kKept, name) != kKept.end()) environment[name] = value;
   }
   return environment;
 }
@@ -142,8 +141,7 @@ bool may_pass(const std::string& said) {
       "Communication connection failure", "Message receive failure", "Message send failure",
       // AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, AssocGrpSubmitJobsLimit, …
       "SubmitJob"};
-  return std::any_of(kPassingWords.begin(), kPassingWords.end(),
-                     [&](const char* words) { return said.find(words) != std::string::npos; });
+  return contains_any(said, kPassingWords);
 }
 
 void SlurmController::check_patience(const QueueView& view) const {
@@ -167,12 +165,7 @@ QueueView SlurmController::ask(bool after_this_second) {
 }
 
 CommandResult SlurmController::run(const std::vector<std::string>& argv) const {
-  Command command;
-  command.argv = argv;
-  command.environment = programs_.environment;
-  command.capture_stdout = true;
-  command.limits.wall = kLongestAnswer;
-  return programs_.runner.run(command);
+  return programs_.runner.ask(argv, programs_.environment, kLongestAnswer);
 }
 
 std::string SlurmController::run_until(const std::vector<std::string>& argv,
@@ -246,8 +239,8 @@ bool SlurmController::cancel(const std::vector<std::string>& ids) {
       told = now;
     }
     const QueueView view = queue_.look(programs_.clock.unix_seconds());
-    const bool any = std::any_of(view.jobs.begin(), view.jobs.end(), [&](const QueuedJob& job) {
-      return std::find(ids.begin(), ids.end(), job.id) != ids.end() && fate_of(job.state) == JobFate::alive;
+    const bool any = std::ranges::any_of(view.jobs, [&](const QueuedJob& job) {
+      return std::ranges::find(ids, job.id) != ids.end() && fate_of(job.state) == JobFate::alive;
     });
     if (view.silent_for == 0 && view.asked > first && !any) return true;
     if (interrupted_again() || (view.silent_for > 0 && now >= kPatienceAtEnd)) return false;

@@ -8,7 +8,6 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/run/progress.h"
 
 namespace kiln {
 namespace {
@@ -60,7 +59,7 @@ std::string script_text(const JobScript& script, const JobFiles& files) {
   const std::string status = shell_word(files.status_file().string());
   std::string command;
   std::string title = without_controls(script.title);
-  std::replace(title.begin(), title.end(), '\n', ' ');  // it would be a line of the script
+  std::ranges::replace(title, '\n', ' ');  // it would be a line of the script
   for (const std::string& word : script.command) command += shell_word(word) + " ";
   // A job that Slurm runs again has the files of its first time. `wait` ends early with a signal's trap.
   return fmt::format(R"sh(#!/bin/sh

@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <sstream>
-#include <vector>
 
 #include "factory/base/text.h"
-#include "factory/cpu/microarchitecture.h"
-#include "factory/state/step_history.h"
 
 namespace kiln {
 namespace {
@@ -19,7 +15,7 @@ constexpr std::array kVendors = {"nvidia", "amd", "intel"};
 
 bool is_accelerator(const std::string& name) {
   const std::string vendor = name.substr(0, name.find(':'));
-  return std::find(kVendors.begin(), kVendors.end(), vendor) != kVendors.end();
+  return std::ranges::find(kVendors, vendor) != kVendors.end();
 }
 
 // A GPU's architecture, as compilers name it, with its vendor.
@@ -31,7 +27,7 @@ std::string accelerator_of(const std::string& architecture) {
 
 // How many generations lie between: archspec's `ancestors` are in their order.
 std::size_t distance(const Microarchitecture& from, const std::string& to) {
-  const auto at = std::find(from.ancestors.begin(), from.ancestors.end(), to);
+  const auto at = std::ranges::find(from.ancestors, to);
   return from.name == to ? 0 : static_cast<std::size_t>(at - from.ancestors.begin()) + 1;
 }
 
@@ -111,13 +107,9 @@ double seconds_that_were_too_few(const PastRun& step, const std::vector<PastRun>
 
 PartitionNeed partition_need(const Step& step) {
   PartitionNeed need;
-  auto value = [&](const char* name) {
-    auto found = step.parameters.find(name);
-    return found == step.parameters.end() ? std::string() : found->second;
-  };
-  need.cpu = value("KILN_CPU_TARGET");
+  need.cpu = value_in(step.parameters, "KILN_CPU_TARGET");
   if (step.kind != StepKind::test) return need;
-  std::istringstream words(value("KILN_GPU_TARGETS"));
+  std::istringstream words(value_in(step.parameters, "KILN_GPU_TARGETS"));
   for (std::string word; words >> word;) need.accelerators.push_back(accelerator_of(word));
   return need;
 }

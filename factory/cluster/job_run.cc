@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "factory/cluster/job_end.h"
 #include "factory/cluster/job_request.h"
-#include "factory/cluster/job_wait.h"
 #include "factory/cluster/queued_job.h"
 #include "factory/os/file_lock.h"
 #include "factory/run/failure.h"
@@ -51,11 +51,11 @@ class JobRun {
   }
 
   void tell_waits(const std::string& what) const {
-    setup_.tell({StepEvent::State::waiting, task_.key, task_.title, 0, what, ""});
+    setup_.tell({StepEvent::State::waiting, task_.key, task_.title, 0, what});
   }
 
   void tell_runs(const std::string& what) const {
-    setup_.tell({StepEvent::State::running, task_.key, task_.title, 0, what, ""});
+    setup_.tell({StepEvent::State::running, task_.key, task_.title, 0, what});
   }
 
   JobOutcome run_tries() {

@@ -1,5 +1,5 @@
 // A step as a job of Slurm: submitted, or taken over from a run that was killed; waited for; judged; and
-// submitted again where that helps (job_verdict.h). Never is a step in two jobs that run at once:
+// submitted again where that helps (job_end.h). Never is a step in two jobs that run at once:
 //
 //  - a job bears the step's key in its comment, and is looked for before another is submitted;
 //  - jobs of one step have one name and --dependency=singleton, so that one whose submission was not seen
@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "factory/cluster/controller.h"
-#include "factory/cluster/job_files.h"
-#include "factory/cluster/job_verdict.h"
+#include "factory/cluster/job_end.h"
 #include "factory/run/progress.h"
 #include "factory/run/step.h"
 #include "factory/state/step_history.h"
@@ -27,7 +26,7 @@ struct JobTask {
   PastRun like;  // as the history knows it
   SlurmPartition partition;
   std::vector<std::string> command;  // what the job runs
-  std::function<bool()> is_done;     // the record is there
+  std::function<bool()> is_done{};   // the record is there
   bool whole_node = false;           // it measures, so Slurm puts no other job on its node
   std::chrono::seconds time{0};      // that it needs, of a whole node; 0: as the partition says
 };

@@ -7,7 +7,6 @@
 
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/collect/garbage.h"
 #include "factory/engine/engine_session.h"
 #include "factory/engine/layer_folders.h"
 #include "factory/os/file_lock.h"
@@ -59,10 +58,9 @@ class EngineStore {
     EngineGarbage found;
     for (const Json& image : images_) add_image(image, steps, found);
     for (const Json& container : containers_) add_container(container, found);
-    const auto orphans =
-        static_cast<std::size_t>(std::count_if(parents_.begin(), parents_.end(), [&](const auto& layer) {
-          return !needed_.contains(layer.first) && !going_.contains(layer.first);
-        }));
+    const auto orphans = static_cast<std::size_t>(std::ranges::count_if(parents_, [&](const auto& layer) {
+      return !needed_.contains(layer.first) && !going_.contains(layer.first);
+    }));
     if (orphans > 0)
       return whole_store(root_.parent_path(),
                          fmt::format("a killed engine left {} of no image", counted(orphans, "layer")));
@@ -74,7 +72,7 @@ class EngineStore {
   void add_image(const Json& image, const std::set<std::string>& steps, EngineGarbage& found) {
     const std::vector<std::string> names = names_of(image);
     const std::string of_steps = step_image("");
-    const bool dead = !names.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    const bool dead = !names.empty() && std::ranges::all_of(names, [&](const std::string& name) {
       return name.starts_with(of_steps) && !steps.contains(name.substr(of_steps.size()));
     });
     take_chain(text_in(image, "layer"), dead ? going_ : needed_);

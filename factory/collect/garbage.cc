@@ -32,13 +32,6 @@ constexpr auto kOne = enum_names<GarbageKind>({{GarbageKind::snapshot, "snapshot
                                                {GarbageKind::pushed_index, "registry index"},
                                                {GarbageKind::pushed_image, "registry image"}});
 
-}  // namespace
-
-std::string_view name_of(GarbageKind kind) { return kOne.of(kind); }
-
-namespace fs = std::filesystem;
-namespace {
-
 constexpr std::uint64_t kBlock = 512;  // of st_blocks, whatever the file system has
 
 using DiskInode = std::pair<dev_t, ino_t>;
@@ -61,6 +54,10 @@ struct Seen {
 };
 
 }  // namespace
+
+std::string_view name_of(GarbageKind kind) { return kOne.of(kind); }
+
+namespace fs = std::filesystem;
 
 void measure(const fs::path& root, std::vector<Garbage>& garbage) {
   std::map<DiskInode, Seen> shared;

@@ -95,8 +95,9 @@ class RegistrySurveyor {
 
   static bool is_worth_a_look(const Candidates& candidates) {
     return !candidates.images.empty() || !candidates.tags.empty() ||
-           std::any_of(candidates.indexes.begin(), candidates.indexes.end(),
-                       [&](const RegistryImage& index) { return !candidates.named.contains(index.digest); });
+           std::ranges::any_of(candidates.indexes, [&](const RegistryImage& index) {
+             return !candidates.named.contains(index.digest);
+           });
   }
 
   void name_what_stays() {
@@ -196,31 +197,6 @@ class RegistrySurveyor {
   RegistryGarbage found_;
 };
 
-}  // namespace
-
-std::vector<Garbage> RegistryGarbage::listed() const {
-  std::vector<Garbage> list;
-  for (const RegistryTag& tag : tags)
-    list.push_back({GarbageKind::pushed_tag, tag.name, "no image that stays has this name"});
-  for (const RegistryImage& index : indexes)
-    list.push_back({GarbageKind::pushed_index, index.name, "no name of the site's stands for it"});
-  for (const RegistryImage& image : images)
-    list.push_back({GarbageKind::pushed_image, image.name, kUnneeded});
-  return list;
-}
-
-RegistryGarbage registry_garbage(const RegistrySetup& setup) { return RegistrySurveyor(setup).find(); }
-
-std::size_t unneeded_images(const RegistryAddress& address, const PushedNames& pushed, const Roots& roots) {
-  return static_cast<std::size_t>(
-      std::count_if(pushed.images().begin(), pushed.images().end(), [&](const auto& image) {
-        return !image.second.is_index && image.first.starts_with(below(address)) &&
-               is_dead(image.first, roots);
-      }));
-}
-
-namespace {
-
 using Deletion = RegistryClient::Deletion;
 
 struct NothingMayGo : std::exception {};  // the registry refuses to delete manifests
@@ -313,6 +289,27 @@ class RegistryCollector {
 };
 
 }  // namespace
+
+std::vector<Garbage> RegistryGarbage::listed() const {
+  std::vector<Garbage> list;
+  for (const RegistryTag& tag : tags)
+    list.push_back({GarbageKind::pushed_tag, tag.name, "no image that stays has this name"});
+  for (const RegistryImage& index : indexes)
+    list.push_back({GarbageKind::pushed_index, index.name, "no name of the site's stands for it"});
+  for (const RegistryImage& image : images)
+    list.push_back({GarbageKind::pushed_image, image.name, kUnneeded});
+  return list;
+}
+
+RegistryGarbage registry_garbage(const RegistrySetup& setup) { return RegistrySurveyor(setup).find(); }
+
+std::size_t unneeded_images(const RegistryAddress& address, const PushedNames& pushed, const Roots& roots) {
+  return static_cast<std::size_t>(
+      std::count_if(pushed.images().begin(), pushed.images().end(), [&](const auto& image) {
+        return !image.second.is_index && image.first.starts_with(below(address)) &&
+               is_dead(image.first, roots);
+      }));
+}
 
 RegistryCollected collect_registry(const RegistryGarbage& garbage, RegistryClient& client,
                                    PushedNames& pushed) {

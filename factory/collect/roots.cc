@@ -8,10 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/effects.h"
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/collect/empty_state.h"
+#include "factory/collect/collect.h"
 #include "factory/oci/blob_store.h"
 #include "factory/state/plan_file.h"
 #include "factory/state/record_store.h"
@@ -32,105 +31,10 @@ bool is_young(const Snapshot& snapshot, const Retention& retention, std::int64_t
   return !created || now - *created < retention.keep_for.count();
 }
 
-}  // namespace
-
-std::map<std::int64_t, std::string> kept_snapshots(const std::vector<Snapshot>& snapshots,
-                                                   const Retention& retention, std::int64_t now) {
-  std::map<std::int64_t, std::string> kept;
-  std::vector<std::int64_t> numbers;
-  for (const Snapshot& snapshot : snapshots) {
-    numbers.push_back(snapshot.number);
-    if (snapshot.current) kept.emplace(snapshot.number, "current");
-  }
-  for (const std::string& word : retention.keep) {
-    const auto number = snapshot_number(word);
-    if (!number) continue;
-    if (std::find(numbers.begin(), numbers.end(), *number) == numbers.end())
-      throw Error(ExitCode::no_match, fmt::format("there is no snapshot {}, which is to be kept", *number),
-                  "`kiln index snapshots` lists them; \"keep\" of the site file's \"gc\" names some, too");
-    kept.emplace(*number, "kept by name");
-  }
-  std::sort(numbers.rbegin(), numbers.rend());
-  const auto newest =
-      std::min(numbers.size(), static_cast<std::size_t>(std::max(1, retention.keep_snapshots)));
-  for (std::size_t i = 0; i < newest; ++i)
-    kept.emplace(numbers[i], fmt::format("one of the newest {}", retention.keep_snapshots));
-  for (const Snapshot& snapshot : snapshots)
-    if (is_young(snapshot, retention, now))
-      kept.emplace(snapshot.number, "younger than " + age_text(retention.keep_for));
-  return kept;
-}
-
-bool is_kept_by_name(const ImageRecord& image, const Retention& retention) {
-  return std::any_of(retention.keep.begin(), retention.keep.end(), [&](const std::string& word) {
-    if (snapshot_number(word)) return false;
-    if (word == image.manifest.text() || word == image.manifest.hex() || word == image.key) return true;
-    return glob_matches(word, image.name()) ||
-           glob_matches(word, image.repository + ":" + image.immutable_tag);
-  });
-}
-
-std::string why_snapshots_go(const Retention& retention) {
-  const std::string newest = retention.keep_snapshots == 1
-                                 ? "not the newest"
-                                 : fmt::format("not one of the newest {}", retention.keep_snapshots);
-  return retention.keep_for.count() == 0
-             ? newest
-             : fmt::format("older than {}, and {}", age_text(retention.keep_for), newest);
-}
-
-std::string and_older(std::chrono::seconds age) {
-  return age.count() == 0 ? "" : ", and it is older than " + age_text(age);
-}
-
-std::string age_text(std::chrono::seconds age) {
-  const auto count = age.count();
-  for (const auto& [unit, letter] : {std::pair(86400, 'd'), std::pair(3600, 'h'), std::pair(60, 'm')})
-    if (count >= unit && count % unit == 0) return fmt::format("{}{}", count / unit, letter);
-  return fmt::format("{}s", count);
-}
-
-namespace {
-
 constexpr std::size_t kDigits = 64;
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
-
-}  // namespace
-
-void HexNames::add(std::string_view text) {
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at <= text.size(); ++at) {
-    if (at < text.size() && is_hex_digit(text[at])) continue;
-    if (at - begin == kDigits) names_.insert(sum_of_hex(text.substr(begin, kDigits)));
-    begin = at + 1;
-  }
-}
-
-void HexNames::add_file(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string piece;
-  std::string kept;  // the run of digits that the last piece ended with
-  for (bool more = in.good(); more;) {
-    piece.resize(kPiece);
-    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    piece.resize(static_cast<std::size_t>(in.gcount()));
-    more = in.good();
-    piece.insert(0, kept);
-    std::size_t end = piece.size();
-    while (more && end > 0 && is_hex_digit(piece[end - 1])) --end;
-    add(std::string_view(piece).substr(0, end));
-    kept = piece.substr(end, kDigits + 1);  // of a longer one, enough to tell that it is no name
-  }
-  if (!in.eof()) throw Error(ExitCode::store, "cannot read " + file.string());
-}
-
-bool HexNames::contains(std::string_view hex) const {
-  return hex.size() == kDigits && is_hex(hex) && names_.contains(sum_of_hex(hex));
-}
-
-namespace {
 
 // Of the state folder: what names images only in ways that are followed here, or as a cache.
 bool is_known(const std::string& name) {
@@ -294,6 +198,93 @@ class RootFinder {
 
 }  // namespace
 
+std::map<std::int64_t, std::string> kept_snapshots(const std::vector<Snapshot>& snapshots,
+                                                   const Retention& retention, std::int64_t now) {
+  std::map<std::int64_t, std::string> kept;
+  std::vector<std::int64_t> numbers;
+  for (const Snapshot& snapshot : snapshots) {
+    numbers.push_back(snapshot.number);
+    if (snapshot.current) kept.emplace(snapshot.number, "current");
+  }
+  for (const std::string& word : retention.keep) {
+    const auto number = snapshot_number(word);
+    if (!number) continue;
+    if (std::ranges::find(numbers, *number) == numbers.end())
+      throw Error(ExitCode::no_match, fmt::format("there is no snapshot {}, which is to be kept", *number),
+                  "`kiln index snapshots` lists them; \"keep\" of the site file's \"gc\" names some, too");
+    kept.emplace(*number, "kept by name");
+  }
+  std::sort(numbers.rbegin(), numbers.rend());
+  const auto newest =
+      std::min(numbers.size(), static_cast<std::size_t>(std::max(1, retention.keep_snapshots)));
+  for (std::size_t i = 0; i < newest; ++i)
+    kept.emplace(numbers[i], fmt::format("one of the newest {}", retention.keep_snapshots));
+  for (const Snapshot& snapshot : snapshots)
+    if (is_young(snapshot, retention, now))
+      kept.emplace(snapshot.number, "younger than " + age_text(retention.keep_for));
+  return kept;
+}
+
+bool is_kept_by_name(const ImageRecord& image, const Retention& retention) {
+  return std::ranges::any_of(retention.keep, [&](const std::string& word) {
+    if (snapshot_number(word)) return false;
+    if (word == image.manifest.text() || word == image.manifest.hex() || word == image.key) return true;
+    return glob_matches(word, image.name()) ||
+           glob_matches(word, image.repository + ":" + image.immutable_tag);
+  });
+}
+
+std::string why_snapshots_go(const Retention& retention) {
+  const std::string newest = retention.keep_snapshots == 1
+                                 ? "not the newest"
+                                 : fmt::format("not one of the newest {}", retention.keep_snapshots);
+  return retention.keep_for.count() == 0
+             ? newest
+             : fmt::format("older than {}, and {}", age_text(retention.keep_for), newest);
+}
+
+std::string and_older(std::chrono::seconds age) {
+  return age.count() == 0 ? "" : ", and it is older than " + age_text(age);
+}
+
+std::string age_text(std::chrono::seconds age) {
+  const auto count = age.count();
+  for (const auto& [unit, letter] : {std::pair(86400, 'd'), std::pair(3600, 'h'), std::pair(60, 'm')})
+    if (count >= unit && count % unit == 0) return fmt::format("{}{}", count / unit, letter);
+  return fmt::format("{}s", count);
+}
+
+void HexNames::add(std::string_view text) {
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    if (at < text.size() && is_hex_digit(text[at])) continue;
+    if (at - begin == kDigits) names_.insert(sum_of_hex(text.substr(begin, kDigits)));
+    begin = at + 1;
+  }
+}
+
+void HexNames::add_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string piece;
+  std::string kept;  // the run of digits that the last piece ended with
+  for (bool more = in.good(); more;) {
+    piece.resize(kPiece);
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    piece.resize(static_cast<std::size_t>(in.gcount()));
+    more = in.good();
+    piece.insert(0, kept);
+    std::size_t end = piece.size();
+    while (more && end > 0 && is_hex_digit(piece[end - 1])) --end;
+    add(std::string_view(piece).substr(0, end));
+    kept = piece.substr(end, kDigits + 1);  // of a longer one, enough to tell that it is no name
+  }
+  if (!in.eof()) throw Error(ExitCode::store, "cannot read " + file.string());
+}
+
+bool HexNames::contains(std::string_view hex) const {
+  return hex.size() == kDigits && is_hex(hex) && names_.contains(sum_of_hex(hex));
+}
+
 std::set<std::string> Roots::published() const {
   std::set<std::string> names;
   for (const RecordedImage& image : images)
@@ -302,8 +293,8 @@ std::set<std::string> Roots::published() const {
 }
 
 bool Roots::is_place(const std::string& path) const {
-  return std::any_of(places.begin(), places.end(),
-                     [&](const std::string& place) { return place.find(path) != std::string::npos; });
+  return std::ranges::any_of(places,
+                             [&](const std::string& place) { return place.find(path) != std::string::npos; });
 }
 
 Roots find_roots(const CollectSetup& setup) { return RootFinder(setup).find(); }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 
-#include "factory/collect/garbage.h"
-#include "factory/collect/live_blobs.h"
-#include "factory/collect/roots.h"
 #include "factory/oci/blob_store.h"
+#include "factory/oci/layout.h"
 #include "factory/os/file_lock.h"
+#include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -19,9 +21,117 @@ constexpr const char* kUnnamed = "nothing names it";
 
 std::string short_key(const std::string& key) { return key.substr(0, 12); }
 
+// "hello:2.1-…-75869f925a83"; of a mapping what it refers to.
+std::string title_of(const ImageRecord& image) {
+  return image.external() ? image.name() : image.repository + ":" + image.immutable_tag;
+}
+
+// What the roots need of the store.
+struct LiveBlobs {
+  std::set<Digest> blobs;
+  std::set<std::string> steps;         // keys of the steps that stay
+  std::map<Digest, std::string> dead;  // what blobs are to images and steps that go: "layer 2 of hello:2.1-…"
+  std::vector<std::string> notes;
+};
+
+class BlobFinder {
+ public:
+  BlobFinder(const Roots& roots, const CollectSetup& setup)
+      : roots_(roots), setup_(setup), store_(BlobStore::reading(setup.state.store())) {}
+
+  // `linked`: further folders whose links into the store count, such as those of SIF names.
+  LiveBlobs find(const std::set<fs::path>& linked) {
+    for (const RecordedImage& image : roots_.images)
+      if (!image.image.external()) add_image(image);
+    add_steps();
+    for (const Sha256& name : roots_.named.all()) found_.blobs.insert(Digest::from_hex(hex_of(name)));
+    for (const fs::path& folder : linked) add_links(folder);
+    return std::move(found_);
+  }
+
+ private:
+  void add_image(const RecordedImage& recorded) {
+    const ImageRecord& image = recorded.image;
+    for (const ImageBlob& blob : blobs_of(image, store_)) {
+      add(blob.digest, recorded.lives, blob.what, image);
+      if (recorded.lives && blob.digest == image.manifest && !blob.damage.empty())
+        add_by_layout(image, blob.damage);
+    }
+    if (!image.evidence.report.empty()) add(image.evidence.report, recorded.lives, "evidence", image);
+  }
+
+  void add(const Digest& digest, bool lives, const std::string& what, const ImageRecord& image) {
+    if (lives)
+      found_.blobs.insert(digest);
+    else
+      found_.dead.try_emplace(digest, what + " of " + title_of(image));
+  }
+
+  // What the image consists of, though the store lacks its manifest: it has a second name in the layout.
+  void add_by_layout(const ImageRecord& image, const std::string& damage) {
+    const fs::path copy = blob_in_layout(setup_.state.root() / image.layout, image.manifest);
+    if (!image.layout.empty() && has_bytes_of(copy, image.manifest)) {
+      const std::string text = setup_.files.read(copy).value_or("");
+      const Manifest manifest = manifest_from_json(JsonDocument::parse(text, copy.string()).root());
+      found_.blobs.insert(manifest.config.digest);
+      for (const Descriptor& layer : manifest.layers) found_.blobs.insert(layer.digest);
+    } else if (store_.has(image.manifest)) {
+      throw Error(
+          ExitCode::store,
+          fmt::format("the manifest of {} {}: kiln cannot know what it needs", title_of(image), damage),
+          "`kiln index fsck --repair` mends it or takes it away; then collect");
+    } else {
+      found_.notes.push_back(fmt::format("{}: its manifest {}, and its layers cannot be told from others",
+                                         title_of(image), damage));
+    }
+  }
+
+  void add_steps() {
+    const RecordReader records(setup_.state, setup_.files);
+    for (const std::string& key : setup_.files.stems(setup_.state.step_folder())) {
+      const bool lives =
+          roots_.named.contains(key) || is_younger(setup_.state.step_folder() / (key + ".json"),
+                                                   setup_.retention.keep_steps_for, setup_.now);
+      if (lives) found_.steps.insert(key);
+      try {
+        if (auto step = records.step(key)) add_step(*step, lives);
+      } catch (const Error& error) {
+        if (lives)
+          throw Error(ExitCode::store,
+                      fmt::format("steps/{}.json is not what was written: {}", key, error.message()),
+                      "`kiln index fsck --repair` takes it away; then collect");
+      }
+    }
+  }
+
+  void add_step(const StepRecord& step, bool lives) {
+    for (const BuiltLayer& layer : step.chain.layers) {
+      if (lives)
+        found_.blobs.insert(layer.blob.digest);
+      else if (layer.step == step.key)
+        found_.dead.try_emplace(layer.blob.digest, "layer of the step " + layer.created_by);
+    }
+  }
+
+  void add_links(const fs::path& folder) {
+    std::error_code gone;
+    for (const std::string& name : setup_.files.list(folder)) {
+      HexNames names;
+      names.add(fs::read_symlink(folder / name, gone).filename().string());
+      for (const Sha256& digest : names.all()) found_.blobs.insert(Digest::from_hex(hex_of(digest)));
+    }
+  }
+
+  const Roots& roots_;
+  const CollectSetup& setup_;
+  BlobStore store_;
+  LiveBlobs found_;
+};
+
 class Surveyor {
  public:
-  explicit Surveyor(const CollectSetup& setup) : setup_(setup), state_(setup.state) {}
+  explicit Surveyor(const CollectSetup& setup)
+      : setup_(setup), state_(setup.state), older_(and_older(setup.retention.keep_for)) {}
 
   Survey run() {
     // Before anything is read that may name them: what comes later is not looked at.
@@ -32,7 +142,7 @@ class Surveyor {
     find_plans();
     find_records("tests", GarbageKind::test, setup_.retention.keep_steps_for);
     const std::set<fs::path> linked = find_sif_folders();
-    live_ = live_blobs(found_.roots, linked, setup_);
+    live_ = BlobFinder(found_.roots, setup_).find(linked);
     find_steps();
     find_records("failed", GarbageKind::failure, setup_.grace);
     find_conversions();
@@ -47,8 +157,7 @@ class Surveyor {
     find_dead_folders();
     found_.notes = live_.notes;
     found_.steps = live_.steps;
-    std::stable_sort(found_.garbage.begin(), found_.garbage.end(),
-                     [](const Garbage& a, const Garbage& b) { return a.kind < b.kind; });
+    std::ranges::stable_sort(found_.garbage, {}, &Garbage::kind);
     measure(state_.root(), found_.garbage);
     return std::move(found_);
   }
@@ -82,8 +191,7 @@ class Surveyor {
   void find_packaged() {
     for (const RecordedImage& image : found_.roots.images)
       if (!image.published && !image.lives)
-        add(GarbageKind::packaged, title_of(image.image),
-            "no plan or snapshot names it" + and_older(setup_.retention.keep_for),
+        add(GarbageKind::packaged, title_of(image.image), "no plan or snapshot names it" + older_,
             {fs::path("built") / (image.record + ".json")});
   }
 
@@ -91,7 +199,7 @@ class Surveyor {
     for (const std::string& name : setup_.files.stems(state_.root() / "plans")) {
       if (found_.roots.plans.contains(name)) continue;
       const std::string file = name + ".json";
-      add(GarbageKind::plan, name, "no snapshot has images of it" + and_older(setup_.retention.keep_for),
+      add(GarbageKind::plan, name, "no snapshot has images of it" + older_,
           {fs::path("plans") / file, fs::path("origins") / file, fs::path("builds") / name});
     }
   }
@@ -178,9 +286,7 @@ class Surveyor {
       if (is_young(path, setup_.retention.keep_for)) continue;
       const bool needed = name.ends_with(kLog) ? is_live_key(name.substr(0, name.size() - kLog.size()))
                                                : has_live_link(state_.root() / path);
-      if (!needed)
-        add(GarbageKind::log, name, "of what is no longer there" + and_older(setup_.retention.keep_for),
-            {path});
+      if (!needed) add(GarbageKind::log, name, "of what is no longer there" + older_, {path});
     }
   }
 
@@ -189,8 +295,7 @@ class Surveyor {
     for (const std::string& name : setup_.files.list(state_.jobs())) {
       const fs::path path = fs::path("jobs") / name;
       if (setup_.files.is_directory(state_.root() / path) && !is_young(path, setup_.retention.keep_for))
-        add(GarbageKind::log, "job of " + short_key(name),
-            "no build waits for it" + and_older(setup_.retention.keep_for), {path});
+        add(GarbageKind::log, "job of " + short_key(name), "no build waits for it" + older_, {path});
     }
   }
 
@@ -202,7 +307,7 @@ class Surveyor {
   bool has_live_link(const fs::path& folder) const {
     std::error_code gone;
     const std::vector<std::string> names = setup_.files.list(folder);
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::ranges::any_of(names, [&](const std::string& name) {
       return is_live_key(fs::read_symlink(folder / name, gone).stem().string());
     });
   }
@@ -211,8 +316,7 @@ class Surveyor {
     for (const std::string& name : setup_.files.list(state_.evidence())) {
       const fs::path path = fs::path("evidence") / name;
       if (!name.starts_with('.') && !name.ends_with(".lock") && !is_young(path, setup_.retention.keep_for))
-        add(GarbageKind::cache, name, "made again when it is needed" + and_older(setup_.retention.keep_for),
-            {path});
+        add(GarbageKind::cache, name, "made again when it is needed" + older_, {path});
     }
   }
 
@@ -224,8 +328,7 @@ class Surveyor {
         const fs::path path = fs::path("caches") / kind / id;
         const fs::path uses = path.string() + ".uses";
         if (id.ends_with(".uses") || is_young(uses, setup_.retention.keep_for)) continue;
-        add(GarbageKind::cache, kind + " " + id, "not used" + and_older(setup_.retention.keep_for),
-            {path, uses});
+        add(GarbageKind::cache, kind + " " + id, "not used" + older_, {path, uses});
       }
     }
   }
@@ -242,8 +345,7 @@ class Surveyor {
         if (plans.find('"' + kind + "/" + name + '"') != std::string::npos ||
             is_young(path, setup_.retention.keep_for))
           continue;
-        add(GarbageKind::recipe, kind + "/" + name, "no plan has it" + and_older(setup_.retention.keep_for),
-            {path});
+        add(GarbageKind::recipe, kind + "/" + name, "no plan has it" + older_, {path});
       }
     }
   }
@@ -265,12 +367,13 @@ class Surveyor {
       const bool aside =
           name.starts_with("index.db.bad-") || (name.starts_with("index.db.v") && name.ends_with(".bak"));
       if (aside && !is_young(name, setup_.retention.keep_for))
-        add(GarbageKind::leaving, name, "set aside" + and_older(setup_.retention.keep_for), {name});
+        add(GarbageKind::leaving, name, "set aside" + older_, {name});
     }
   }
 
   const CollectSetup& setup_;
   const StatePaths& state_;
+  const std::string older_;  // than what is kept for its age
   Survey found_;
   LiveBlobs live_;
 };

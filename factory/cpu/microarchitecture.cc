@@ -13,14 +13,10 @@ namespace {
 using archspec::UpperBound;
 using CompilerEntry = Microarchitecture::CompilerEntry;
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::string versions_of(const std::vector<CompilerEntry>& entries) {
   std::vector<std::string_view> versions;
   for (const CompilerEntry& entry : entries) versions.push_back(entry.versions);
-  return fmt::format("{}", fmt::join(versions, ", "));
+  return joined(versions, ", ");
 }
 
 // The first entry that admits the version, or nullptr.
@@ -38,10 +34,6 @@ std::string no_entry_note(const Microarchitecture& cpu, std::string_view compile
     return fmt::format("{} has no entry for {}", compiler, cpu.name);
   return fmt::format("{} {} has no entry for {} (archspec's {})", compiler, version, cpu.name,
                      versions_of(*entries));
-}
-
-std::string joined_notes(const std::vector<std::string>& notes) {
-  return fmt::format("{}", fmt::join(notes, "; "));
 }
 
 FlagsAnswer refusal(FlagsAnswer::Kind kind, std::string reason) { return {kind, {}, {}, std::move(reason)}; }
@@ -133,15 +125,14 @@ constexpr NamedCpu kNearest[] = {
 
 std::string plain(std::string_view name) {
   std::string text = lower_case(name);
-  std::replace(text.begin(), text.end(), '-', '_');
+  std::ranges::replace(text, '-', '_');
   return text;
 }
 
 }  // namespace
 
 const Microarchitecture* Microarchitectures::find(std::string_view name) const {
-  auto found = table_.find(name);
-  return found == table_.end() ? nullptr : &found->second;
+  return find_value(table_, name);
 }
 
 const Microarchitecture& Microarchitectures::known(std::string_view name) const {
@@ -179,8 +170,7 @@ bool Microarchitectures::has_feature(const Microarchitecture& cpu, const std::st
   if (alias == feature_aliases_.end() || alias_depth > feature_aliases_.size()) return false;
   const auto& [any_of, families] = alias->second;
   auto holds = [&](const std::string& other) { return has_feature(cpu, other, alias_depth + 1); };
-  return (!any_of || std::any_of(any_of->begin(), any_of->end(), holds)) &&
-         (!families || families->contains(cpu.family));
+  return (!any_of || std::ranges::any_of(*any_of, holds)) && (!families || families->contains(cpu.family));
 }
 
 FlagsAnswer Microarchitectures::flags(std::string_view name, std::string_view compiler,
@@ -191,7 +181,7 @@ FlagsAnswer Microarchitectures::flags(std::string_view name, std::string_view co
   const auto* entries = cpu.compilers.find(compiler);
   if (entries == nullptr) {
     // The family itself has the compiler, so the search ends.
-    auto best = std::find_if(cpu.ancestors.begin(), cpu.ancestors.end(), [&](const std::string& ancestor) {
+    auto best = std::ranges::find_if(cpu.ancestors, [&](const std::string& ancestor) {
       return known(ancestor).compilers.find(compiler) != nullptr;
     });
     return refusal(
@@ -236,7 +226,7 @@ std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std:
     const CompilerEntry* entry = admitting(*entries, *parts, UpperBound::exact);
     const bool exact = entry != nullptr;
     if (!exact) entry = admitting(*entries, *parts, UpperBound::with_patch_releases);
-    if (entry == nullptr || entry->flags.find("=native") != std::string::npos) continue;
+    if (entry == nullptr || contains(entry->flags, "=native")) continue;
     std::vector<std::string> notes;
     if (cpu.name != asked.name) {
       notes.push_back(no_entry_note(asked, compiler, version));
@@ -247,7 +237,7 @@ std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std:
                                   version, entry->versions, cpu.name));
     }
     if (!entry->warning.empty()) notes.push_back(entry->warning);
-    return BestFlags{cpu.name, entry->flags, joined_notes(notes), entry->versions};
+    return BestFlags{cpu.name, entry->flags, joined(notes, "; "), entry->versions};
   }
   return std::nullopt;
 }

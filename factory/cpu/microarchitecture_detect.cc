@@ -11,11 +11,6 @@ namespace {
 
 using Fields = std::map<std::string, std::string>;
 
-std::string field_or(const Fields& fields, const std::string& key, const std::string& otherwise) {
-  auto found = fields.find(key);
-  return found == fields.end() ? otherwise : found->second;
-}
-
 std::set<std::string> words(std::string_view text) {
   std::set<std::string> words;
   for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
@@ -40,9 +35,9 @@ int power_generation(std::string_view cpu) {
 }
 
 std::string riscv_name(const Fields& fields) {
-  std::string name = field_or(fields, "uarch", "riscv64");
+  std::string name = value_or(fields, "uarch", "riscv64");
   if (name == "sifive,u74-mc") return "u74mc";
-  if (name == "spacemit,x60" || field_or(fields, "model name", "") == "Spacemit(R) X60") return "x60";
+  if (name == "spacemit,x60" || value_or(fields, "model name") == "Spacemit(R) X60") return "x60";
   return name;
 }
 
@@ -58,17 +53,17 @@ struct Processor {
 Processor read_processor(const Fields& fields, std::string_view machine, const Fields& arm_vendors) {
   Processor processor;
   if (machine == "x86_64") {
-    processor.vendor = field_or(fields, "vendor_id", "generic");
-    processor.features = words(field_or(fields, "flags", ""));
+    processor.vendor = value_or(fields, "vendor_id", "generic");
+    processor.features = words(value_or(fields, "flags"));
     // Linux writes pni for sse3.
     if (processor.features.contains("ssse3")) processor.features.insert("sse3");
   } else if (machine == "aarch64") {
-    const std::string code = field_or(fields, "CPU implementer", "generic");
-    processor.vendor = field_or(arm_vendors, code, code);
-    processor.features = words(field_or(fields, "Features", ""));
-    processor.cpu_part = field_or(fields, "CPU part", "");
+    const std::string code = value_or(fields, "CPU implementer", "generic");
+    processor.vendor = value_or(arm_vendors, code, code);
+    processor.features = words(value_or(fields, "Features"));
+    processor.cpu_part = value_or(fields, "CPU part");
   } else if (machine == "ppc64le" || machine == "ppc64") {
-    processor.generation = power_generation(field_or(fields, "cpu", ""));
+    processor.generation = power_generation(value_or(fields, "cpu"));
   } else if (machine == "riscv64") {
     processor.name = riscv_name(fields);
   }
@@ -100,8 +95,8 @@ const Microarchitecture* most_specific(const std::vector<const Microarchitecture
   auto rank = [](const Microarchitecture* cpu) {
     return std::tuple(cpu->ancestors.size(), cpu->features.size());
   };
-  auto best = std::max_element(candidates.begin(), candidates.end(),
-                               [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+  auto best =
+      std::ranges::max_element(candidates, [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
   return best == candidates.end() ? nullptr : *best;
 }
 
@@ -109,10 +104,7 @@ const Microarchitecture* most_specific(const std::vector<const Microarchitecture
 
 std::map<std::string, std::string> first_processor(std::string_view cpuinfo) {
   Fields fields;
-  while (!cpuinfo.empty()) {
-    std::size_t end = std::min(cpuinfo.find('\n'), cpuinfo.size());
-    std::string_view line = cpuinfo.substr(0, end);
-    cpuinfo.remove_prefix(std::min(end + 1, cpuinfo.size()));
+  for (std::string_view line : split(cpuinfo, '\n')) {
     std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) {
       if (!fields.empty()) break;  // the blank line before the next processor
@@ -142,7 +134,7 @@ std::string Microarchitectures::detect(std::string_view cpuinfo, std::string_vie
   if (level == nullptr) return std::string(machine);
 
   auto has_part = [&](const Microarchitecture* cpu) { return cpu->cpu_part == processor.cpu_part; };
-  if (!processor.cpu_part.empty() && std::any_of(candidates.begin(), candidates.end(), has_part)) {
+  if (!processor.cpu_part.empty() && std::ranges::any_of(candidates, has_part)) {
     std::erase_if(candidates, [&](const Microarchitecture* cpu) { return !has_part(cpu); });
   }
   // Only descendants of the level: a niche feature switched off in the BIOS must not lead to something far

@@ -1,10 +1,10 @@
 // Reads archspec's microarchitectures.json.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/text.h"
 #include "factory/cpu/microarchitecture.h"
 #include "factory/cpu/microarchitecture_versions.h"
 
@@ -54,7 +54,7 @@ CompilerEntry read_entry(const JsonNode& node, const std::string& cpu) {
 }
 
 void add_unless_there(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  if (!contains(names, name)) names.push_back(name);
 }
 
 }  // namespace
@@ -86,9 +86,7 @@ const Microarchitecture::Compilers::Entries& Microarchitecture::Compilers::all()
 }
 
 const std::vector<CompilerEntry>* Microarchitecture::Compilers::find(std::string_view compiler) const {
-  const Entries& entries = all();
-  auto found = entries.find(compiler);
-  return found == entries.end() ? nullptr : &found->second;
+  return find_value(all(), compiler);
 }
 
 class Microarchitectures::Reader {

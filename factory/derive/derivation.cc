@@ -10,7 +10,6 @@
 
 #include "factory/base/json.h"
 #include "factory/base/reading.h"
-#include "factory/base/unique_name.h"
 #include "factory/expand/expand.h"
 #include "factory/recipe/recipe.h"
 

@@ -6,20 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "factory/base/digest.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {
 
-std::string variable(const std::map<std::string, std::string>& environment, const char* name) {
-  auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
-
 std::vector<fs::path> places(const std::map<std::string, std::string>& environment) {
-  auto value = [&](const char* name) { return variable(environment, name); };
+  auto value = [&](const char* name) { return value_or(environment, name); };
   std::vector<fs::path> files;
   const std::string runtime = value("XDG_RUNTIME_DIR");
   if (const std::string named = value("REGISTRY_AUTH_FILE"); !named.empty())
@@ -97,7 +92,7 @@ std::optional<Credentials> from_helper(const std::string& helper, const std::str
   const CommandResult result = runner.run(command);
   const std::string name = "docker-credential-" + helper;
   if (!result.ok()) {
-    if ((result.output + result.tail).find("credentials not found") != std::string::npos) return std::nullopt;
+    if (contains(result.output + result.tail, "credentials not found")) return std::nullopt;
     throw Error(ExitCode::network, fmt::format("{} gives no login for {}", name, host),
                 "run it by hand: `echo " + host + " | " + name + " get`");
   }

@@ -7,7 +7,6 @@
 #include <exception>
 #include <fstream>
 #include <mutex>
-#include <optional>
 
 #include "factory/base/effects.h"
 #include "factory/base/read_whole.h"
@@ -251,14 +250,9 @@ class CurlHttp final : public Http {
     set(handle, CURLOPT_XFERINFODATA, static_cast<void*>(&transfer));
   }
 
-  std::string environment(const char* name) const {
-    auto found = settings_.environment.find(name);
-    return found == settings_.environment.end() ? "" : found->second;
-  }
-
   // The library reads SSL_CERT_FILE no more than a host's own certificates: its program does.
   void set_trust(const Handle& handle, const std::string& url) {
-    const std::string file = environment("SSL_CERT_FILE");
+    const std::string file = value_or(settings_.environment, "SSL_CERT_FILE");
     std::string& own = own_certificates(host_and_port(url), file);
     if (!own.empty()) {
       curl_blob blob{own.data(), own.size(), CURL_BLOB_NOCOPY};
@@ -329,10 +323,7 @@ class CurlHttp final : public Http {
 
 }  // namespace
 
-std::string HttpAnswer::header(const std::string& name) const {
-  auto found = headers.find(name);
-  return found == headers.end() ? "" : found->second;
-}
+std::string HttpAnswer::header(const std::string& name) const { return value_or(headers, name); }
 
 std::string http_version() {
   try {

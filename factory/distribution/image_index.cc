@@ -8,6 +8,15 @@
 
 namespace kiln {
 
+// What the registry has: null for what is no JSON, or too deep to be written again.
+static Json manifest_or_null(const std::string& bytes) {
+  try {
+    return JsonDocument::parse(bytes, "manifest", {.bytes = 64u << 20, .members = 10'000'000}).value();
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 std::string Platform::text() const {
   return os + "/" + architecture + (variant.empty() ? "" : "/" + variant);
 }
@@ -15,8 +24,7 @@ std::string Platform::text() const {
 Platform platform_of(const ImageConfig& config) { return {config.os, config.architecture, config.variant}; }
 
 std::string platform_index(std::vector<PlatformImage> images) {
-  std::sort(images.begin(), images.end(),
-            [](const PlatformImage& a, const PlatformImage& b) { return a.platform < b.platform; });
+  std::ranges::sort(images, {}, &PlatformImage::platform);
   Json manifests = Json::array();
   for (const PlatformImage& image : images) {
     Json platform = {{"os", image.platform.os}, {"architecture", image.platform.architecture}};
@@ -40,14 +48,6 @@ std::vector<Digest> parts_of_index(const std::string& bytes) {
     if (auto digest = digest_in(part["digest"].get<std::string>())) parts.push_back(*digest);
   }
   return parts;
-}
-
-Json manifest_or_null(const std::string& bytes) {
-  try {
-    return JsonDocument::parse(bytes, "manifest", {.bytes = 64u << 20, .members = 10'000'000}).value();
-  } catch (const Error&) {
-    return nullptr;
-  }
 }
 
 std::optional<std::string> with_referrers(const std::string& now, const std::vector<Descriptor>& referrers) {

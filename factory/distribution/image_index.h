@@ -39,7 +39,4 @@ std::optional<std::string> with_referrers(const std::string& now, const std::vec
 // The index `now` without these; nullopt: nothing is left of it. What is no image index stays as it is.
 std::optional<std::string> without_referrers(const std::string& now, const std::vector<Digest>& referrers);
 
-// What the registry has: null for what is no JSON, or too deep to be written again.
-Json manifest_or_null(const std::string& bytes);
-
 }  // namespace kiln

@@ -10,11 +10,11 @@
 #include <optional>
 #include <thread>
 
+#include "factory/base/digest.h"
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {
@@ -54,17 +54,16 @@ std::string version_in(std::string_view file, const std::string& package) {
 bool is_ignored(std::string_view file) {
   constexpr std::array<std::string_view, 8> kOthers = {".egg", ".exe", ".msi", ".rpm",
                                                        ".deb", ".dmg", ".asc", ".metadata"};
-  return std::any_of(kOthers.begin(), kOthers.end(),
-                     [&](std::string_view one) { return file.ends_with(one); });
+  return std::ranges::any_of(kOthers, [&](std::string_view one) { return file.ends_with(one); });
 }
 
 // A version that is a name, too: it stands in recipes, tags and paths. Not 1!2.0 (an epoch): no recipe has
 // one.
 std::optional<Version> comparable(const std::string& text) {
-  const bool plain = !text.empty() && text.size() <= 64 && is_digit(text.front()) &&
-                     std::all_of(text.begin(), text.end(), [](char c) {
-                       return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_';
-                     });
+  const bool plain =
+      !text.empty() && text.size() <= 64 && is_digit(text.front()) && std::ranges::all_of(text, [](char c) {
+        return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_';
+      });
   if (!plain) return std::nullopt;
   return Version(text);
 }
@@ -166,7 +165,7 @@ std::string attribute_of(std::string_view attributes, std::string_view name) {
 void read_html(std::string_view body, const TakeEntry& take) {
   for (std::size_t at = 0; (at = body.find('<', at)) != std::string_view::npos; ++at) {
     const std::string name = lower_case(body.substr(at + 1, 2));
-    if (name.size() != 2 || name[0] != 'a' || kWhiteSpace.find(name[1]) == std::string_view::npos) continue;
+    if (name.size() != 2 || name[0] != 'a' || !contains(kWhiteSpace, name[1])) continue;
     const std::size_t end = body.find('>', at);
     const std::size_t close = end == std::string_view::npos ? end : body.find('<', end);
     if (close == std::string_view::npos) return;
@@ -177,8 +176,8 @@ void read_html(std::string_view body, const TakeEntry& take) {
       if (std::string_view(url).substr(hash).starts_with(kHash)) sha256 = url.substr(hash + kHash.size(), 64);
       url.resize(hash);
     }
-    take({trimmed(body.substr(end + 1, close - end - 1)),
-          attributes.find("data-yanked") != std::string_view::npos, "", url, sha256});
+    take({trimmed(body.substr(end + 1, close - end - 1)), contains(attributes, "data-yanked"), "", url,
+          sha256});
     at = end;
   }
 }
@@ -248,7 +247,7 @@ HttpAnswer ask_page(const PipIndex& index, const std::string& package, Http& htt
 
 std::string absolute_url(const std::string& page, const std::string& link) {
   const std::size_t scheme = page.find("://");
-  if (link.empty() || link.find("://") != std::string::npos || scheme == std::string::npos) return link;
+  if (link.empty() || contains(link, "://") || scheme == std::string::npos) return link;
   if (link.starts_with("//")) return page.substr(0, scheme + 1) + link;
   const std::size_t path = std::min(page.find('/', scheme + 3), page.size());
   if (link.starts_with('/')) return page.substr(0, path) + link;

@@ -35,7 +35,7 @@ void read_configuration(std::string_view text, const std::string& file, PipSetti
     const std::size_t end = line.find_first_of("=:");
     if (section == nullptr || end == std::string_view::npos) continue;
     std::string name = lower_case(trimmed(line.substr(0, end)));
-    std::replace(name.begin(), name.end(), '_', '-');
+    std::ranges::replace(name, '_', '-');
     (*section)[name] = {std::string(trimmed(line.substr(end + 1))), file};
   }
   for (PipSettings* one : {&global, &install})
@@ -44,10 +44,7 @@ void read_configuration(std::string_view text, const std::string& file, PipSetti
 
 // In pip's order, the last counts most.
 std::vector<std::string> configuration_files(const std::map<std::string, std::string>& environment) {
-  auto value = [&](const char* name) {
-    auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
+  auto value = [&](const char* name) { return value_or(environment, name); };
   const std::string named = value("PIP_CONFIG_FILE");
   if (named == "/dev/null") return {};
   std::vector<std::string> places = {"/etc/xdg/pip/pip.conf", "/etc/pip.conf"};
@@ -86,7 +83,7 @@ std::string percent_decoded(std::string_view text) {
 
 bool is_web_url(std::string_view url) {
   return (url.starts_with("https://") || url.starts_with("http://")) &&
-         std::none_of(url.begin(), url.end(), [](char c) { return is_control(c) || c == ' '; });
+         std::ranges::none_of(url, [](char c) { return is_control(c) || c == ' '; });
 }
 
 PipIndex read_index(const PipSetting& setting) {
@@ -119,7 +116,7 @@ std::optional<PipIndex> pip_index(const FileSystem& files,
       read_configuration(files.read(place, kMostConfiguration).value_or(""), place, settings);
   for (const char* name : {"index-url", "no-index", "cert"}) {
     std::string variable = "PIP_" + upper_case(name);
-    std::replace(variable.begin(), variable.end(), '-', '_');
+    std::ranges::replace(variable, '-', '_');
     auto found = environment.find(variable);
     if (found != environment.end() && !found->second.empty()) settings[name] = {found->second, variable};
   }

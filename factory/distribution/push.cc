@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "factory/distribution/image_index.h"
 #include "factory/distribution/signature.h"
-#include "factory/oci/blob_damage.h"
+#include "factory/oci/blob_store.h"
 
 namespace kiln {
 namespace {
@@ -19,7 +18,9 @@ constexpr int kMostTries = 5;  // of a list that others write as well
 
 std::string referrers_tag(const Digest& subject) { return "sha256-" + subject.hex(); }
 
-std::string sif_manifest(const Attachment& sif, const Descriptor& subject, const std::string& created) {
+// The SIF of an image as `apptainer pull oras://…` takes it, with the image as its subject.
+static std::string sif_manifest(const Attachment& sif, const Descriptor& subject,
+                                const std::string& created) {
   Manifest manifest;
   manifest.config = {kSifConfig, Digest::of(kEmptyDocument), kEmptyDocument.size(), {}};
   Descriptor layer{sif.blob.media_type, sif.blob.digest, sif.blob.size, {}};

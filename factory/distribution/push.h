@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "factory/distribution/registry_client.h"
-#include "factory/distribution/signing_key.h"
-#include "factory/oci/referrer.h"
+#include "factory/distribution/signature.h"
+#include "factory/oci/layout.h"
 
 namespace kiln {
 
@@ -89,9 +89,7 @@ class Pusher {
   std::condition_variable arrived_;
 };
 
-// The SIF of an image as `apptainer pull oras://…` takes it, with the image as its subject.
-std::string sif_manifest(const Attachment& sif, const Descriptor& subject, const std::string& created);
-// Its configuration, which is the same for all: {}.
+// The configuration of artifacts, which is the same for all.
 inline constexpr std::string_view kEmptyDocument = "{}";
 
 // `sha256-<64 hex>`: the tag under which the referrers of a manifest are listed where a registry has no API

@@ -1,15 +1,10 @@
 #include "factory/distribution/registry_answer.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/error.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {
@@ -205,7 +200,7 @@ std::string link_in(std::string_view header, std::string_view relation) {
 
 // RFC 6750, 2.1: what may follow "Bearer ". Anything else would write headers of its own.
 bool is_token(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
 }
 
 Json document_in(const std::string& body, const std::string& url) {
@@ -218,8 +213,13 @@ Json document_in(const std::string& body, const std::string& url) {
 }  // namespace
 
 bool is_full(const HttpAnswer& answer) {
-  return answer.status == 507 ||
-         (answer.status >= 500 && answer.body.find("no space left on device") != std::string::npos);
+  return answer.status == 507 || (answer.status >= 500 && contains(answer.body, "no space left on device"));
+}
+
+// one of its errors has it
+static bool has_error_code(const HttpAnswer& answer, std::string_view code) {
+  const std::vector<Said> errors = errors_in(answer.body);
+  return std::ranges::any_of(errors, [&](const Said& said) { return said.code == code; });
 }
 
 bool has_empty_link(const HttpAnswer& answer) {
@@ -241,11 +241,6 @@ std::string said_by(const HttpAnswer& answer) {
 }
 
 std::string error_code_in(const HttpAnswer& answer) { return first_error(answer.body).code; }
-
-bool has_error_code(const HttpAnswer& answer, std::string_view code) {
-  const std::vector<Said> errors = errors_in(answer.body);
-  return std::any_of(errors.begin(), errors.end(), [&](const Said& said) { return said.code == code; });
-}
 
 Challenge challenge_in(const HttpAnswer& answer) {
   for (auto [at, end] = answer.headers.equal_range("www-authenticate"); at != end; ++at)
@@ -272,18 +267,7 @@ std::string token_in(const HttpAnswer& answer) {
   return token;
 }
 
-std::string in_query(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain)
-      out += c;
-    else
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
+std::string in_query(std::string_view text) { return percent_encoded(text, "-._~"); }
 
 std::optional<Digest> digest_in(const std::string& text) {
   constexpr std::string_view kName = "sha256:";
@@ -291,13 +275,6 @@ std::optional<Digest> digest_in(const std::string& text) {
       text.find_first_not_of("0123456789abcdef", kName.size()) != std::string::npos)
     return std::nullopt;
   return Digest::parse(text);
-}
-
-std::optional<std::uint64_t> number_in(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(number)
-                                                                                     : std::nullopt;
 }
 
 std::string next_page(const HttpAnswer& answer) {

@@ -29,8 +29,7 @@ bool has_empty_link(const HttpAnswer& answer);
 bool is_full(const HttpAnswer& answer);
 // "403 DENIED: requested access to the resource is denied", in one line; bodies may be anything.
 std::string said_by(const HttpAnswer& answer);
-std::string error_code_in(const HttpAnswer& answer);                   // the first; "" for a body without one
-bool has_error_code(const HttpAnswer& answer, std::string_view code);  // one of its errors has it
+std::string error_code_in(const HttpAnswer& answer);  // the first; "" for a body without one
 
 // How a 401 wants to be told who we are.
 struct Challenge {
@@ -44,8 +43,7 @@ std::string token_in(const HttpAnswer& answer);
 std::string in_query(std::string_view text);  // percent-encoded, RFC 3986
 
 std::optional<Digest> digest_in(const std::string& text);  // nullopt: it is none that we know
-std::optional<std::uint64_t> number_in(const std::string& text);
-std::string next_page(const HttpAnswer& answer);  // of its Link headers, as written; "" for none
+std::string next_page(const HttpAnswer& answer);           // of its Link headers, as written; "" for none
 // Throws Error(network): it is no list of tags.
 std::vector<std::string> tags_in(const std::string& body, const std::string& url);
 

@@ -3,6 +3,7 @@
 #include <exception>
 #include <optional>
 
+#include "factory/base/text.h"
 #include "factory/distribution/registry_answer.h"
 #include "factory/distribution/registry_client.h"
 #include "factory/distribution/url.h"
@@ -21,7 +22,7 @@ bool RegistryClient::shows_blob(const Question& question, const Digest& digest, 
   const auto named = digest_in(answer.header("docker-content-digest"));
   if (named && *named != digest) return false;
   // Without a length, and with the length of the answer's own body, which has none, it says nothing.
-  const std::uint64_t length = number_in(answer.header("content-length")).value_or(0);
+  const std::uint64_t length = as_number<std::uint64_t>(answer.header("content-length")).value_or(0);
   return length == size || (length == 0 && can_be_read());
 }
 
@@ -134,7 +135,7 @@ void RegistryClient::send_blob(const std::string& repository, const Digest& dige
     begun = succeeded(begin) && !location.empty();
     if (!begun) return begin;
     body.url = resolved_url(question.request.url, location);
-    body.url += (body.url.find('?') == std::string::npos ? "?digest=" : "&digest=") + in_query(digest.text());
+    body.url += (contains(body.url, '?') ? "&digest=" : "?digest=") + in_query(digest.text());
     return try_once({repository, question.what, body});
   });
   if (error_code_in(answer) == "DIGEST_INVALID") throw WrongDigest{refusal(question, answer)};

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "factory/base/text.h"
 #include "factory/distribution/registry_answer.h"
-#include "factory/distribution/url.h"
 #include "factory/oci/registry_call.h"
 
 namespace kiln {
@@ -92,8 +90,7 @@ HttpAnswer RegistryClient::try_once(const Question& question) {
 
 std::string RegistryClient::authorization(const std::string& repository) const {
   const std::lock_guard lock(mutex_);
-  auto known = authorization_.find(repository);
-  return known == authorization_.end() ? "" : known->second;
+  return value_or(authorization_, repository);
 }
 
 void RegistryClient::wait_before(int tries, const std::string& what, const std::string& retry_after,
@@ -172,7 +169,7 @@ std::string RegistryClient::token(const Question& refused, const Challenge& chal
         fmt::format("grant_type=refresh_token&client_id=kiln&service={}&scope={}&refresh_token={}",
                     in_query(challenge.service), in_query(scope), in_query(who->identity_token));
   } else {
-    const char first = realm.find('?') == std::string::npos ? '?' : '&';
+    const char first = contains(realm, '?') ? '&' : '?';
     question.request = {"GET", fmt::format("{}{}service={}&scope={}", realm, first,
                                            in_query(challenge.service), in_query(scope))};
     if (who != nullptr) question.request.headers.emplace_back("Authorization", basic_authorization(*who));
@@ -190,11 +187,11 @@ std::string RegistryClient::token(const Question& refused, const Challenge& chal
 // A registry that is in trouble says 500 to all, and to this again and again only for a tag that is broken.
 HttpAnswer RegistryClient::read_manifest(const Question& question, const std::string& reference) {
   Question asked = question;
-  asked.of_a_link = reference.find(':') == std::string::npos;
+  asked.of_a_link = !contains(reference, ':');
   HttpAnswer answer = ask(asked);
   if (!asked.of_a_link || answer.status != 500) return answer;
   const auto listed = tags(question.repository);
-  if (!listed || !std::binary_search(listed->begin(), listed->end(), reference)) return ask(question);
+  if (!listed || !std::ranges::binary_search(*listed, reference)) return ask(question);
   if (access_.tell)
     access_.tell(fmt::format("{}/{}:{}: the registry has the tag, and cannot read it: {}",
                              access_.address.host, question.repository, reference, said_by(answer)));
@@ -281,7 +278,7 @@ RegistryClient::Deletion RegistryClient::delete_manifest(const std::string& repo
   if (answer.status == 202 || answer.status == 200 || answer.status == 204) return Deletion::done;
   if (answer.status == 404) return Deletion::absent;
   // distribution-spec, "Deleting tags": 400 or 405. Debian's registry takes a tag for a wrong digest.
-  const bool is_tag = reference.find(':') == std::string::npos;
+  const bool is_tag = !contains(reference, ':');
   if (answer.status == 405 || (is_tag && answer.status == 400)) return Deletion::unsupported;
   refuse(question, answer);
 }

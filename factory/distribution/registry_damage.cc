@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "factory/base/text.h"
 #include "factory/distribution/registry_answer.h"
 
 namespace kiln {
@@ -13,10 +14,11 @@ constexpr const char* kOtherBytes = "has other bytes";
 
 // Of the whole, by an answer with all of it or a part: "Content-Range: bytes 0-0/345".
 std::optional<std::uint64_t> size_said_by(const HttpAnswer& answer) {
-  if (answer.status == 200) return number_in(answer.header("content-length"));
+  if (answer.status == 200) return as_number<std::uint64_t>(answer.header("content-length"));
   const std::string range = answer.header("content-range");
   const std::size_t slash = range.find('/');
-  return answer.status == 206 && slash != range.npos ? number_in(range.substr(slash + 1)) : std::nullopt;
+  return answer.status == 206 && slash != range.npos ? as_number<std::uint64_t>(range.substr(slash + 1))
+                                                     : std::nullopt;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct UrlParts {
 
 bool is_scheme(std::string_view text) {
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
-         std::all_of(text.begin(), text.end(), [](char c) {
+         std::ranges::all_of(text, [](char c) {
            return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '-' || c == '.';
          });
 }
@@ -103,7 +103,7 @@ std::string resolved_url(std::string_view base, std::string_view reference) {
 
 bool is_same_origin(std::string_view one, std::string_view other) {
   const UrlParts a = parts_of(one), b = parts_of(other);
-  if (a.scheme.empty() || (a.authority + b.authority).find('@') != std::string::npos) return false;
+  if (a.scheme.empty() || contains(a.authority + b.authority, '@')) return false;
   return a.scheme == b.scheme && host_in(a) == host_in(b) && port_in(a) == port_in(b);
 }
 
@@ -136,7 +136,7 @@ bool is_host(std::string_view text) {
     if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string_view::npos)
       return false;
   }
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
   });
 }

@@ -85,12 +85,8 @@ std::string emulator_of(const std::string& architecture, const FileSystem& files
   std::string name = handler_name(architecture);
   const auto program = line_of(files.read(kHandlers + name).value_or(""), "interpreter ");
   if (!program || !files.exists(*program)) return name;  // the kernel holds it open, wherever it was
-  Command command;
-  command.argv = {behind_links(*program).string(), "--version"};
-  command.environment = environment;
-  command.capture_stdout = true;
-  command.limits.wall = std::chrono::seconds(10);
-  const CommandResult result = runner.run(command);
+  const CommandResult result =
+      runner.ask({behind_links(*program).string(), "--version"}, environment, std::chrono::seconds(10));
   const std::string version = result.ok() ? version_in(result.output) : "";
   return version.empty() ? name : name + " " + version;
 }

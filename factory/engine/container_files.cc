@@ -55,8 +55,7 @@ std::optional<struct stat> found_below(const ChangedTree& tree, const char* path
 
 bool lacks_a_mounted_file(const ChangedTree& tree) {
   constexpr std::array kFiles = {"etc/hosts", "etc/hostname", "etc/resolv.conf"};
-  return std::any_of(kFiles.begin(), kFiles.end(),
-                     [&](const char* path) { return !found_below(tree, path); });
+  return std::ranges::any_of(kFiles, [&](const char* path) { return !found_below(tree, path); });
 }
 
 void make_folder(const fs::path& folder, mode_t mode, uid_t user, gid_t group) {

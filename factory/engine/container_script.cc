@@ -9,10 +9,10 @@
 #include <sstream>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/effects.h"
 #include "factory/base/quote.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 // The mode: whoever a script becomes may open what is its own stdout.

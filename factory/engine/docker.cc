@@ -6,15 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/effects.h"
 #include "factory/base/in_parallel.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"
 #include "factory/engine/container_script.h"
-#include "factory/engine/docker_daemon.h"
 #include "factory/engine/import_layout.h"
-#include "factory/engine/mount_table.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {
@@ -58,11 +56,6 @@ Json settings_of(const ContainerRun& request, const std::vector<Mount>& mounts) 
           {"HostConfig", host}};
 }
 
-std::string variable(const EngineSetup& setup, const char* name) {
-  const auto found = setup.environment.find(name);
-  return found == setup.environment.end() ? "" : found->second;
-}
-
 }  // namespace
 
 // Docker fixes at its creation what a container runs and what is mounted in it. So it is made when that is
@@ -73,10 +66,7 @@ class DockerContainer final : public MountedContainer {
       : MountedContainer(engine.setup_),
         engine_(engine),
         parent_(std::move(parent)),
-        image_(step_image(parent_ ? parent_->key : engine.nothing())),
-        overlay_(setup_.runner, setup_.files, setup_.environment) {}
-  DockerContainer(const DockerContainer&) = delete;
-  DockerContainer& operator=(const DockerContainer&) = delete;
+        image_(step_image(parent_ ? parent_->key : engine.nothing())) {}
 
   ~DockerContainer() override {
     try {
@@ -189,12 +179,11 @@ class DockerContainer final : public MountedContainer {
   std::optional<StepRecord> parent_;  // none: made from nothing
   std::string image_, name_;          // name_ is empty while there is no container
   bool has_run_ = false;
-  OverlayMount overlay_;
   fs::path work_;  // overlayfs' own, of tree()
 };
 
 DockerEngine::DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect)
-    : LocalEngine(setup), daemon_(variable(setup, "DOCKER_HOST"), std::move(connect)) {
+    : LocalEngine(setup), daemon_(value_in(setup.environment, "DOCKER_HOST"), std::move(connect)) {
   // The program is to speak to the same daemon.
   setup_.environment["DOCKER_HOST"] = daemon_.host();
   setup_.environment.erase("DOCKER_CONTEXT");

@@ -11,7 +11,6 @@
 #include "factory/base/error.h"
 #include "factory/base/in_parallel.h"
 #include "factory/base/json.h"
-#include "factory/base/unique_name.h"
 #include "factory/engine/container_script.h"
 
 namespace kiln {

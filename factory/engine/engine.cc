@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "factory/base/text.h"
 #include "factory/engine/buildah.h"
 #include "factory/engine/docker.h"
 #include "factory/engine/mount_table.h"
@@ -59,8 +58,7 @@ std::optional<std::string> program_of(const EngineFacts& engine, const CommandRu
 
 void need_engine(const std::string& name, const CommandRunner& runner) {
   const auto& all = engine_facts();
-  const auto facts =
-      std::find_if(all.begin(), all.end(), [&](const EngineFacts& one) { return one.name == name; });
+  const auto facts = std::ranges::find_if(all, [&](const EngineFacts& one) { return one.name == name; });
   if (facts == all.end())
     throw Error(ExitCode::usage, fmt::format("unknown engine '{}'", name),
                 did_you_mean(name, engine_names()));

@@ -9,9 +9,7 @@
 #include <cstring>
 
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/engine/mount_table.h"
-#include "factory/os/file_lock.h"
 #include "factory/os/plain_folder.h"
 
 namespace kiln {

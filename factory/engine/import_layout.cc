@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/oci/blob_store.h"
 #include "factory/oci/layer_stream.h"
 #include "factory/oci/layout.h"

@@ -10,11 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <set>
 
 #include "factory/base/durable_file.h"
 #include "factory/base/effects.h"
-#include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"
 #include "factory/engine/engine_session.h"
 #include "factory/oci/blob_store.h"
@@ -230,7 +228,7 @@ std::vector<std::string> LayerFolders::of(const LayerChain& chain) const {
     if (setup_.files.is_directory(folder_ / names[i])) continue;  // another process was faster
     unpack(chain.layers[i], names[i], i == 0 ? "" : names[i - 1]);
   }
-  std::reverse(names.begin(), names.end());
+  std::ranges::reverse(names);
   return names;
 }
 

@@ -21,11 +21,7 @@ void LocalEngine::pull(const std::string& reference, const fs::path& layout, con
 // "apptainer version 1.4.5-2", "singularity-ce version 4.1.1", "buildah version 1.28.2 (image-spec …)",
 // "Docker version 20.10.24+dfsg1, build 297e128".
 std::string LocalEngine::version_of(const std::string& program, const char* ends) const {
-  Command command;
-  command.argv = {program, "--version"};
-  command.environment = setup_.environment;
-  command.capture_stdout = true;
-  const CommandResult result = setup_.runner.run(command);
+  const CommandResult result = setup_.runner.ask({program, "--version"}, setup_.environment);
   const std::size_t start = result.output.find_first_of("0123456789");
   if (!result.ok() || start == std::string::npos)
     throw Error(ExitCode::store, fmt::format("{} does not say its version", program));

@@ -5,6 +5,7 @@
 
 #include "factory/engine/engine.h"
 #include "factory/engine/engine_session.h"
+#include "factory/engine/mount_table.h"
 
 namespace kiln {
 
@@ -30,15 +31,19 @@ class LocalEngine : public Engine {
 // A container into whose mounted tree kiln puts files itself.
 class MountedContainer : public Container {
  public:
+  MountedContainer(const MountedContainer&) = delete;
+  MountedContainer& operator=(const MountedContainer&) = delete;
   void add_archive(const fs::path& tar) override;
   void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) override;
   fs::path place_of(const std::string& path) override;
 
  protected:
-  explicit MountedContainer(const EngineSetup& setup) : setup_(setup) {}
+  explicit MountedContainer(const EngineSetup& setup)
+      : setup_(setup), overlay_(setup.runner, setup.files, setup.environment) {}
   virtual fs::path mount() = 0;  // where its tree is by then
 
   const EngineSetup& setup_;
+  OverlayMount overlay_;  // kiln's own
 };
 
 }  // namespace kiln

@@ -107,8 +107,8 @@ std::vector<fs::path> mounts_inside(std::string_view mountinfo, const fs::path& 
   std::vector<fs::path> inside;
   for (const MountLine& mount : lines_of(mountinfo))
     if ((mount.mount_point.string() + "/").starts_with(prefix)) inside.push_back(mount.mount_point);
-  std::reverse(inside.begin(), inside.end());
-  std::stable_sort(inside.begin(), inside.end(), [](const fs::path& a, const fs::path& b) {
+  std::ranges::reverse(inside);
+  std::ranges::stable_sort(inside, [](const fs::path& a, const fs::path& b) {
     return std::distance(a.begin(), a.end()) > std::distance(b.begin(), b.end());
   });
   return inside;
@@ -116,8 +116,8 @@ std::vector<fs::path> mounts_inside(std::string_view mountinfo, const fs::path& 
 
 bool root_is_mounted(std::string_view mountinfo) {
   const std::vector<MountLine> mounts = lines_of(mountinfo);
-  return mounts.empty() || std::any_of(mounts.begin(), mounts.end(),
-                                       [](const MountLine& mount) { return mount.mount_point == "/"; });
+  return mounts.empty() ||
+         std::ranges::any_of(mounts, [](const MountLine& mount) { return mount.mount_point == "/"; });
 }
 
 // The whole range of ids is mapped to itself outside of any.

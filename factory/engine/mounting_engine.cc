@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/engine/container_files.h"
-#include "factory/engine/mount_table.h"
 
 namespace kiln {
 
@@ -15,14 +14,11 @@ class OverlayContainer final : public MountedContainer {
       : MountedContainer(engine.setup_),
         engine_(engine),
         layers_(std::move(layers)),
-        folder_(setup_.store / "containers" / ("kiln-" + unique_name())),
-        overlay_(setup_.runner, setup_.files, setup_.environment) {
+        folder_(setup_.store / "containers" / ("kiln-" + unique_name())) {
     setup_.files.make_directories(upper());
     fs::permissions(upper(), kRootMode);
     if (!layers_.empty()) copy_root_attributes(engine_.layers_.folder() / layers_.front(), upper());
   }
-  OverlayContainer(const OverlayContainer&) = delete;
-  OverlayContainer& operator=(const OverlayContainer&) = delete;
 
   ~OverlayContainer() override {
     try {
@@ -72,7 +68,6 @@ class OverlayContainer final : public MountedContainer {
   MountingEngine& engine_;
   std::vector<std::string> layers_;  // the topmost first
   fs::path folder_;
-  OverlayMount overlay_;
   bool has_run_ = false;  // a script
 };
 

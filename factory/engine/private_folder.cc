@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "factory/base/unique_name.h"
 #include "factory/os/plain_folder.h"
 
 namespace kiln {

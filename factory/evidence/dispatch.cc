@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "factory/base/enum_names.h"
+#include "factory/base/text.h"
 #include "factory/evidence/byte_reader.h"
 
 namespace kiln {
@@ -33,13 +33,13 @@ std::vector<DispatchNames::Variant> variants_at(const JsonNode& list) {
     for (const std::string& part : variant.at("contains").strings())
       variants.push_back({part, tier_at(variant)});
   }
-  std::ranges::stable_sort(variants, [](const auto& a, const auto& b) { return a.tier > b.tier; });
+  std::ranges::stable_sort(variants, std::ranges::greater(), &DispatchNames::Variant::tier);
   return variants;
 }
 
 Tier highest(const std::vector<DispatchNames::Variant>& variants, std::string_view symbol) {
   for (const auto& variant : variants)
-    if (symbol.find(variant.part) != symbol.npos) return variant.tier;
+    if (contains(symbol, variant.part)) return variant.tier;
   return Tier::baseline;
 }
 
@@ -353,7 +353,7 @@ Dispatch find_dispatch(const ElfFile& file, const FunctionMap& map, const CodeSc
 Tier tier_of_folder(std::string_view path) {
   Tier tier = Tier::baseline;
   for (const auto& folder : dispatch_names().folders)
-    if (path.find(folder.part) != path.npos) tier = std::max(tier, folder.tier);
+    if (contains(path, folder.part)) tier = std::max(tier, folder.tier);
   return tier;
 }
 

@@ -28,7 +28,6 @@
 namespace kiln::evidence {
 
 // dispatch_names.json as a value: the conventions by which multi-versioned code is recognised.
-
 struct DispatchNames {
   Digest digest;  // of the table's text
   struct Variant {

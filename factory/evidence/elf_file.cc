@@ -173,8 +173,7 @@ class ElfReader {
     for (const Section& section : file_.sections_)
       if (section.allocated() && section.size > 0 && section.address + section.size > section.address)
         file_.loaded_.push_back(&section);
-    std::ranges::stable_sort(file_.loaded_,
-                             [](const Section* a, const Section* b) { return a->address < b->address; });
+    std::ranges::stable_sort(file_.loaded_, {}, &Section::address);
   }
 
   // Elf32_Sym and Elf64_Sym (gABI chapter 4, "Symbol Table"), whose fields stand in another order. st_info:

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <tuple>
 
 #include "factory/base/enum_names.h"
@@ -58,8 +57,8 @@ Excuse excuse_of(const ElfEntry& entry, const std::vector<Acceptance>& by_recipe
 }
 
 bool is_everywhere(const std::string& path) {
-  const auto& patterns = judged_files().everywhere;
-  return std::ranges::any_of(patterns, [&](const auto& pattern) { return glob_matches(pattern, path); });
+  return std::ranges::any_of(judged_files().everywhere,
+                             [&](const auto& pattern) { return glob_matches(pattern, path); });
 }
 
 class Judge {
@@ -102,7 +101,7 @@ class Judge {
     evidence_.code_bytes += facts.code_bytes;
     auto merge = [](std::vector<std::string>& into, const std::vector<std::string>& names) {
       for (const std::string& name : names)
-        if (std::ranges::find(into, name) == into.end()) into.push_back(name);
+        if (!contains(into, name)) into.push_back(name);
     };
     merge(evidence_.gpu.sm, facts.gpu.sm);
     merge(evidence_.gpu.compute, facts.gpu.compute);
@@ -162,8 +161,7 @@ class Judge {
   void sort_excesses() {
     auto position = [](const Excess& excess) {
       const auto table = feature_table();
-      return std::ranges::find_if(table, [&](const Feature& f) { return f.name == excess.feature; }) -
-             table.begin();
+      return std::ranges::find(table, excess.feature, &Feature::name) - table.begin();
     };
     std::ranges::stable_sort(evidence_.excesses, [&](const Excess& a, const Excess& b) {
       return a.file != b.file ? a.file < b.file : position(a) > position(b);
@@ -171,18 +169,12 @@ class Judge {
   }
 
   void add_damage() {
-    std::vector<NodeId> folders{kRootNode};
-    while (!folders.empty()) {
-      NodeId folder = folders.back();
-      folders.pop_back();
-      for (NodeId node : files_.tree.children(folder)) {
-        const Inode& inode = files_.tree.inode(files_.tree.inode_at(node));
-        if (inode.kind == EntryKind::folder) folders.push_back(node);
-        if (inode.kind == EntryKind::file && inode.payload < files_.contents.size() &&
-            !files_.contents[inode.payload].damage.empty())
-          evidence_.problems.emplace_back(files_.tree.path(node), files_.contents[inode.payload].damage);
-      }
-    }
+    files_.tree.each_node([&](NodeId node) {
+      const Inode& inode = files_.tree.inode(files_.tree.inode_at(node));
+      if (inode.kind == EntryKind::file && inode.payload < files_.contents.size() &&
+          !files_.contents[inode.payload].damage.empty())
+        evidence_.problems.emplace_back(files_.tree.path(node), files_.contents[inode.payload].damage);
+    });
     std::ranges::sort(evidence_.problems);
   }
 

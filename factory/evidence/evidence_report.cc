@@ -1,12 +1,10 @@
 // The evidence as JSON (docs/images.md) and as a table for people.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/evidence/evidence.h"
 
 namespace kiln::evidence {
@@ -46,8 +44,6 @@ void add_line(std::string& text, const char* name, const std::string& value) {
   if (!value.empty()) text += fmt::format("{:<10} {}\n", name, on_one_line(value));
 }
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
-
 std::string files_text(std::uint64_t count) {
   return count == 0 ? "-" : fmt::format("{} file{}", count, count == 1 ? "" : "s");
 }
@@ -57,8 +53,7 @@ std::string feature_rows(const Evidence& evidence) {
       fmt::format("\n{:<20} {:<15} {:<15} {}\n", "EXTENSION", "UNCONDITIONAL", "AT RUN TIME", "FOR EXAMPLE");
   for (const Feature& feature : feature_table()) {
     auto found = evidence.features.find(std::string(feature.name));
-    if (found == evidence.features.end() || text.find(fmt::format("\n{:<20} ", feature.name)) != text.npos)
-      continue;
+    if (found == evidence.features.end() || contains(text, fmt::format("\n{:<20} ", feature.name))) continue;
     const FeatureTotal& total = found->second;
     text += fmt::format("{:<20} {:<15} {:<15} /{}\n", feature.name, files_text(total.files_unconditional),
                         files_text(total.files_dispatched), on_one_line(total.example));
@@ -93,7 +88,7 @@ std::string gpu_text(const GpuCode& gpu) {
   std::vector<std::string> all = gpu.sm;
   all.insert(all.end(), gpu.compute.begin(), gpu.compute.end());
   all.insert(all.end(), gpu.gfx.begin(), gpu.gfx.end());
-  return joined(all);
+  return joined(all, " ");
 }
 
 std::string glibc_text(const GlibcNeed& glibc) {
@@ -127,7 +122,7 @@ std::string file_rows(const Evidence& evidence) {
       for (const auto& [choice, count] : feature.functions) how += fmt::format(" {} {}", choice, count);
       text += fmt::format("  {:<20} {:>9} instructions; functions:{}\n", name, feature.instructions, how);
     }
-    if (!facts.queries.empty()) text += "  asks by " + joined(facts.queries) + "\n";
+    if (!facts.queries.empty()) text += "  asks by " + joined(facts.queries, " ") + "\n";
     if (!facts.gpu.empty()) text += "  " + gpu_text(facts.gpu) + "\n";
   }
   return text;
@@ -175,7 +170,7 @@ Json to_json(const Evidence& evidence, bool with_files) {
 
 std::string to_table(const Evidence& evidence, bool with_files) {
   std::string text;
-  std::string flags = joined(evidence.declared.flags);
+  std::string flags = joined(evidence.declared.flags, " ");
   add_line(text, "target", evidence.declared.target + (flags.empty() ? "" : "  (" + flags + ")"));
   add_line(text, "verdict", std::string(name_of(evidence.verdict)));
   if (evidence.verdict == Verdict::exceeds) add_line(text, "holds it", holder_text(evidence));

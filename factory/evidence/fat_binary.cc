@@ -9,10 +9,9 @@
 // the name u64 and the name of each.
 #include "factory/evidence/fat_binary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "factory/base/text.h"
 #include "factory/evidence/byte_reader.h"
 
 namespace kiln::evidence {
@@ -32,7 +31,7 @@ constexpr std::size_t kMostBundles = 4096;
 
 // A linear search: the architectures that exist are some dozens.
 void add(std::vector<std::string>& names, std::string name) {
-  if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  if (!contains(names, name)) names.push_back(std::move(name));
 }
 
 void read_entry(std::string_view header, GpuCode& code) {
@@ -62,9 +61,7 @@ void sort_names(std::vector<std::string>& names) {
       value = std::min(value * 10 + static_cast<unsigned long>(name[digits] - '0'), 1'000'000'000ul);
     return value;
   };
-  std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
-    return std::pair(number(a), a) < std::pair(number(b), b);
-  });
+  std::ranges::sort(names, {}, [&](const std::string& name) { return std::pair(number(name), name); });
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "factory/base/text.h"
-#include "factory/cpu/microarchitecture.h"
 
 namespace kiln::evidence {
 namespace {
@@ -98,9 +97,8 @@ std::vector<std::string> names_of(FeatureSet set) {
 }
 
 FeatureSet set_of(std::string_view family, const std::vector<std::string>& names) {
-  return set_that([&](const Feature& feature) {
-    return feature.family == family && std::ranges::find(names, feature.name) != names.end();
-  });
+  return set_that(
+      [&](const Feature& feature) { return feature.family == family && contains(names, feature.name); });
 }
 
 FeatureSet features_of_target(const Microarchitectures& cpus, const std::string& cpu) {

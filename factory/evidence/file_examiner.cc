@@ -12,6 +12,7 @@
 
 #include "factory/base/error.h"
 #include "factory/base/field_bytes.h"
+#include "factory/base/text.h"
 
 namespace kiln::evidence {
 namespace {
@@ -23,11 +24,6 @@ namespace {
 
 }  // namespace
 
-Spool::~Spool() {
-  unmap();
-  if (fd_ >= 0) ::close(fd_);
-}
-
 void Spool::unmap() {
   if (mapped_ != nullptr) ::munmap(mapped_, mapped_size_);
   mapped_ = nullptr;
@@ -35,8 +31,7 @@ void Spool::unmap() {
 
 void Spool::clear() {
   unmap();
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
+  fd_.close();
   size_ = 0;
   memory_.clear();
 }
@@ -45,7 +40,8 @@ void Spool::append(std::string_view bytes) {
   // Most files of an image are small. A large one goes to a file without a name, which is gone with the
   // process however it ends.
   if (fd_ < 0 && memory_.size() + bytes.size() > in_memory_) {
-    fd_ = ::open(std::filesystem::temp_directory_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    fd_ = FileHandle(
+        ::open(std::filesystem::temp_directory_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (fd_ < 0) fail("create");
     write(memory_);
     memory_ = {};
@@ -129,7 +125,7 @@ constexpr std::uint64_t kElfLimit = 16ull << 30;  // of one ELF file
 bool may_configure_loader(std::string_view text) {
   bool plain = std::ranges::all_of(
       text, [](unsigned char c) { return c == '\n' || c == '\t' || c == '\r' || (c >= ' ' && c != 0x7f); });
-  return plain && (text.find('/') != text.npos || text.find("include") != text.npos);
+  return plain && (contains(text, '/') || contains(text, "include"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "factory/base/cache_folder.h"
 #include "factory/base/digest.h"
+#include "factory/base/file_handle.h"
 #include "factory/evidence/file_facts.h"
 #include "factory/oci/layer_extract.h"
 
@@ -37,11 +38,10 @@ class FolderCache final : public FactsCache {
 };
 
 // The bytes of one file, in memory while small, else in an unnamed temporary file that is mapped.
-
 class Spool {
  public:
   explicit Spool(std::size_t in_memory = 64u << 20) : in_memory_(in_memory) {}
-  ~Spool();
+  ~Spool() { unmap(); }
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
 
@@ -57,7 +57,7 @@ class Spool {
   std::size_t in_memory_;
   std::string memory_;
   std::uint64_t size_ = 0;
-  int fd_ = -1;
+  FileHandle fd_;
   void* mapped_ = nullptr;
   std::size_t mapped_size_ = 0;
 };

@@ -2,15 +2,14 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
 #include "factory/base/json_put.h"
+#include "factory/base/text.h"
 #include "factory/base/version.h"
-#include "factory/evidence/dispatch.h"
 
 namespace kiln::evidence {
 namespace {
@@ -115,8 +114,7 @@ void examine_code(const ElfFile& file, unsigned jobs, FileFacts& facts) {
 const std::string& dispatch_table() { return dispatch_names().digest.hex(); }
 
 std::uint64_t FeatureFacts::unconditional_functions() const {
-  auto found = functions.find(std::string(name_of(Choice::unconditional)));
-  return found == functions.end() ? 0 : found->second;
+  return value_or(functions, std::string(name_of(Choice::unconditional)));
 }
 
 std::string_view family_of(Machine machine) {

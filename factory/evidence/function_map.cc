@@ -1,7 +1,5 @@
 #include "factory/evidence/function_map.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -111,10 +109,11 @@ std::uint8_t pointer_encoding(std::string_view entry, bool is_64) {
 
 }  // namespace
 
+// The ranges of .eh_frame's FDEs; damaged entries end the list.
 // .eh_frame (LSB 10.6): CIEs and the FDEs that point back to theirs. Only the range of each FDE is read,
 // never the unwinding program. The first damage ends the reading, for lengths chain the entries and nothing
 // behind is sure.
-std::vector<AddressRange> unwinding_ranges(const ElfFile& file) {
+static std::vector<AddressRange> unwinding_ranges(const ElfFile& file) {
   std::vector<AddressRange> ranges;
   const Section* section = file.section(".eh_frame");
   if (section == nullptr) return ranges;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,7 +38,5 @@ struct AddressRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
-// The ranges of .eh_frame's FDEs; damaged entries end the list.
-std::vector<AddressRange> unwinding_ranges(const ElfFile& file);
 
 }  // namespace kiln::evidence

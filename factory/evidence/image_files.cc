@@ -5,9 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <memory>
 #include <set>
+#include <string>
 
 namespace kiln::evidence {
 namespace {

@@ -17,9 +17,7 @@ constexpr unsigned kMostIncludes = 16;  // of one another
 std::optional<std::string> plain_path(std::string_view path) {
   if (path.size() > 4096) return std::nullopt;
   std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    std::string_view part = path.substr(0, path.find('/'));
-    path.remove_prefix(std::min(path.size(), part.size() + 1));
+  for (std::string_view part : split(path, '/')) {
     if (part.size() > 255) return std::nullopt;
     if (part.empty() || part == ".") continue;
     if (part != "..")
@@ -50,6 +48,7 @@ std::string folder_of(const std::string& path) {
   return slash == path.npos ? "" : path.substr(0, slash);
 }
 
+// The folders of /etc/ld.so.conf and what it includes, in order.
 class Configuration {
  public:
   explicit Configuration(ImageFiles& files) : files_(files) {}
@@ -63,12 +62,7 @@ class Configuration {
     auto node = depth > kMostIncludes ? std::nullopt : file_at(files_, path);
     const Content* content = node ? content_of(files_, *node) : nullptr;
     if (content == nullptr || !read_.insert(*node).second) return;
-    std::string_view text = content->text;
-    while (!text.empty()) {
-      std::size_t end = std::min(text.find('\n'), text.size());
-      line(text.substr(0, end), depth);
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
+    for (std::string_view text : split(content->text, '\n')) line(text, depth);
   }
 
   void line(std::string_view text, unsigned depth) {
@@ -119,7 +113,7 @@ class Resolver {
   Resolver(ImageFiles& files, const std::vector<ElfEntry>& entries, const std::string& library_path)
       : files_(files),
         environment_(folders_in(library_path, library_path.size())),
-        configured_(configured_folders(files)) {
+        configured_(Configuration(files).read()) {
     for (const ElfEntry& entry : entries) {
       by_name_.emplace(last_part(entry.path), entry.path);
       if (!entry.facts->dynamic.soname.empty()) by_name_.emplace(entry.facts->dynamic.soname, entry.path);
@@ -152,7 +146,7 @@ class Resolver {
     };
     replace("ORIGIN", "/" + origin);
     replace("LIB", machine == Machine::i386 ? "lib" : "lib64");
-    if (folder.find('$') != folder.npos || !folder.starts_with('/')) return "";
+    if (contains(folder, '$') || !folder.starts_with('/')) return "";
     return folder.substr(1);
   }
 
@@ -176,7 +170,7 @@ class Resolver {
   bool found(const ElfEntry& entry, const std::string& library) {
     const DynamicFacts& dynamic = entry.facts->dynamic;
     Machine machine = entry.facts->machine;
-    if (library.find('/') != library.npos) {
+    if (contains(library, '/')) {
       std::string path = expand(library, folder_of(entry.path), machine);
       return !path.empty() && fits(path, machine);
     }
@@ -234,25 +228,16 @@ bool is_loaded(const ElfEntry& entry) {
 
 }  // namespace
 
-std::vector<std::string> configured_folders(ImageFiles& files) { return Configuration(files).read(); }
-
 std::vector<ElfEntry> elf_entries(const ImageFiles& files) {
   std::vector<ElfEntry> entries;
   std::set<InodeId> seen;
-  std::vector<NodeId> folders{kRootNode};
-  while (!folders.empty()) {
-    NodeId folder = folders.back();
-    folders.pop_back();
-    for (NodeId node : files.tree.children(folder)) {
-      InodeId id = files.tree.inode_at(node);
-      const Inode& inode = files.tree.inode(id);
-      if (inode.kind == EntryKind::folder) folders.push_back(node);
-      const Content* content = content_of(files, node);
-      if (content == nullptr || !content->facts || !seen.insert(id).second) continue;
-      entries.push_back({files.tree.path(node), inode.layer, &*content->facts});
-    }
-  }
-  std::ranges::sort(entries, {}, [](const auto& one) { return one.path; });
+  files.tree.each_node([&](NodeId node) {
+    const InodeId id = files.tree.inode_at(node);
+    const Content* content = content_of(files, node);
+    if (content == nullptr || !content->facts || !seen.insert(id).second) return;
+    entries.push_back({files.tree.path(node), files.tree.inode(id).layer, &*content->facts});
+  });
+  std::ranges::sort(entries, {}, &ElfEntry::path);
   return entries;
 }
 

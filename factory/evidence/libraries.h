@@ -42,7 +42,4 @@ std::vector<MissingLibrary> that_stop_programs(const std::vector<MissingLibrary>
                                                const std::vector<ElfEntry>& entries);
 GlibcNeed needed_glibc(const std::vector<ElfEntry>& entries, Machine machine);
 
-// /etc/ld.so.conf with its includes, in order; exposed for tests.
-std::vector<std::string> configured_folders(ImageFiles& files);
-
 }  // namespace kiln::evidence

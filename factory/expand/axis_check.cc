@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "factory/base/text.h"
 #include "factory/base/version.h"
 #include "factory/expand/group_cells.h"
 #include "factory/recipe/component_value.h"
@@ -106,7 +107,7 @@ std::string values_on(const std::string& axis, const CellTable& table) {
 
 bool is_spelt_right(const std::string& axis, const std::string& value,
                     const std::vector<std::string>& known) {
-  return std::any_of(known.begin(), known.end(), [&](const std::string& one) {
+  return std::ranges::any_of(known, [&](const std::string& one) {
     if (axis == "version" && one != "none" && value != "none")
       return VersionRange::parse(value).contains(Version(one));
     return one == value;
@@ -119,7 +120,7 @@ std::string misspelling_in(const AxisValues& values, const CellTable& table) {
   for (const auto& [axis, value] : values) {
     bool exact =
         axis == "version" ? !is_version_range(value) : value.find_first_of("*?") == std::string::npos;
-    bool fact = axis.find('.') != std::string::npos;
+    bool fact = contains(axis, '.');
     if (!exact || fact) continue;
     std::vector<std::string> known = spellings_on(axis, table);
     if (is_spelt_right(axis, value, known)) continue;

@@ -38,7 +38,7 @@ void append_part(std::string& id, std::string_view part) {
 
 // The order of the axes in ids: first those above, then the others by name.
 bool before_in_id(std::string_view a, std::string_view b) {
-  auto rank = [](std::string_view axis) { return std::find(kIdOrder.begin(), kIdOrder.end(), axis); };
+  auto rank = [](std::string_view axis) { return std::ranges::find(kIdOrder, axis); };
   return rank(a) == rank(b) ? a < b : rank(a) < rank(b);
 }
 
@@ -64,8 +64,7 @@ std::uint64_t hash_of(std::string_view text) { return std::hash<std::string_view
 std::string cell_id(const AxisValues& axes) {
   std::vector<const AxisValues::value_type*> ordered;
   for (const auto& axis : axes) ordered.push_back(&axis);
-  std::sort(ordered.begin(), ordered.end(),
-            [](const auto* a, const auto* b) { return before_in_id(a->first, b->first); });
+  std::ranges::sort(ordered, [](const auto* a, const auto* b) { return before_in_id(a->first, b->first); });
   std::string id;
   for (const auto* axis : ordered) append_part(id, id_part(axis->second));
   return id.empty() ? "none" : id;
@@ -91,8 +90,8 @@ Expansion::Group::Group(const MatrixGroup& group, const RecipeBook& recipes)
     for (std::size_t id = 0; id < table().count(column); ++id)
       of_column.push_back(id_part(table().text(column, static_cast<CellTable::Id>(id))));
   }
-  std::sort(columns.begin(), columns.end(),
-            [&](std::size_t a, std::size_t b) { return before_in_id(table().axis(a), table().axis(b)); });
+  std::ranges::sort(
+      columns, [&](std::size_t a, std::size_t b) { return before_in_id(table().axis(a), table().axis(b)); });
 }
 
 void Expansion::Group::write_id(const CellTable::Cell& cell, std::string& id) const {

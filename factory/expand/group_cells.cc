@@ -77,8 +77,7 @@ std::vector<GroupCells::Candidate> GroupCells::values_of(const Axis& axis) {
       add_range(axis, value, values);
     } else {
       CellTable::Id id = table_.intern(column, recipe_text(value, frameworks()));
-      auto known =
-          std::find_if(values.begin(), values.end(), [&](const Candidate& other) { return other.id == id; });
+      auto known = std::ranges::find_if(values, [&](const Candidate& other) { return other.id == id; });
       if (known == values.end())
         values.push_back({id});
       else
@@ -101,7 +100,7 @@ void GroupCells::add_range(const Axis& axis, const std::string& range, std::vect
     any = true;
     CellTable::Id id = table_.intern(column, version);
     auto same = [&](const Candidate& other) { return other.id == id; };
-    if (std::none_of(values.begin(), values.end(), same)) values.push_back({id, true});
+    if (std::ranges::none_of(values, same)) values.push_back({id, true});
   };
   for (const Recipe* framework : owners) {
     if (framework->versions.empty()) add("none");  // of a broken recipe: one cell stands for its versions
@@ -121,7 +120,7 @@ void GroupCells::make_product(std::uint64_t limit) {
     if (where == nullptr || axis.name == "framework") where = &axis.where;
   }
   auto is_empty = [](const std::vector<Candidate>& of_axis) { return of_axis.empty(); };
-  if (values.empty() || std::any_of(values.begin(), values.end(), is_empty)) return;
+  if (values.empty() || std::ranges::any_of(values, is_empty)) return;
   std::size_t version_column = table_.find_column("version");
   std::vector<std::size_t> at(values.size(), 0);
   for (bool more = true; more;) {

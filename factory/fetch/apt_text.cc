@@ -15,7 +15,7 @@ namespace {
 
 std::string one_line(const std::string& text) {
   std::string line(trimmed(text));
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::ranges::replace(line, '\n', ' ');
   return line;
 }
 
@@ -39,7 +39,7 @@ std::string options_of(const sbom::ControlParagraph& paragraph) {
 }
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 bool is_read(const sbom::ControlParagraph& paragraph, const std::string& architecture) {
@@ -66,6 +66,26 @@ AptSource source_of(std::string uri, std::string suite, const sbom::ControlParag
   if (!is_inside(suite))
     throw Error(ExitCode::input, fmt::format("'{}' is no suite", without_controls(suite)));
   return {uri, {"", suite, one_line(paragraph.at("Components")), options_of(paragraph)}};
+}
+
+constexpr std::string_view kStatus = "var/lib/dpkg/status";
+constexpr std::uint64_t kMostStatus = 64u << 20, kMostOfApt = 4u << 20;
+
+// Where apt looks for sources and keys (sources.list(5), apt-secure(8)), and where the image's own do.
+bool is_of_apt(std::string_view path) {
+  constexpr std::array<std::string_view, 6> kPlaces = {"etc/apt/sources.list", "etc/apt/sources.list.d/",
+                                                       "etc/apt/trusted.gpg",  "etc/apt/trusted.gpg.d/",
+                                                       "etc/apt/keyrings/",    "usr/share/keyrings/"};
+  return std::ranges::any_of(kPlaces, [&](std::string_view place) {
+    return place.ends_with('/') ? path.starts_with(place) : path == place;
+  });
+}
+
+std::string content_of(LayerReader& reader, std::uint64_t size, std::uint64_t most) {
+  if (size > most) reader.refuse("it is too long");
+  std::string content;
+  reader.read_content([&](std::string_view bytes) { content += bytes; });
+  return content;
 }
 
 }  // namespace
@@ -138,30 +158,6 @@ AptPackages packages_in_status(std::string_view status) {
   }
   return packages;
 }
-
-namespace {
-
-constexpr std::string_view kStatus = "var/lib/dpkg/status";
-constexpr std::uint64_t kMostStatus = 64u << 20, kMostOfApt = 4u << 20;
-
-// Where apt looks for sources and keys (sources.list(5), apt-secure(8)), and where the image's own do.
-bool is_of_apt(std::string_view path) {
-  constexpr std::array<std::string_view, 6> kPlaces = {"etc/apt/sources.list", "etc/apt/sources.list.d/",
-                                                       "etc/apt/trusted.gpg",  "etc/apt/trusted.gpg.d/",
-                                                       "etc/apt/keyrings/",    "usr/share/keyrings/"};
-  return std::any_of(kPlaces.begin(), kPlaces.end(), [&](std::string_view place) {
-    return place.ends_with('/') ? path.starts_with(place) : path == place;
-  });
-}
-
-std::string content_of(LayerReader& reader, std::uint64_t size, std::uint64_t most) {
-  if (size > most) reader.refuse("it is too long");
-  std::string content;
-  reader.read_content([&](std::string_view bytes) { content += bytes; });
-  return content;
-}
-
-}  // namespace
 
 LayerApt read_apt(const BuiltLayer& layer, const BlobStore& store) {
   const ReadOnlyFile file(store.path(layer.blob.digest));

@@ -133,7 +133,7 @@ std::vector<MirrorItem> CommitFetcher::fetch(const std::string& url, const std::
     const auto& [from, wanted] = open.front();
     const std::string repository = repository_path(from);
     fetch_one(from, wanted, repository);
-    items.push_back({MirrorKind::commit, from, repository, {}, 0, wanted, from, {}});
+    items.push_back({MirrorKind::commit, from, repository, {}, 0, wanted, from});
     for (auto& one : submodules(from, wanted, repository))
       if (known.insert(one).second) open.push_back(std::move(one));
     if (known.size() > kMostCommits)

@@ -158,9 +158,8 @@ std::vector<std::pair<fs::path, std::string>> DebianArchive::lists_of(const AptS
            "$(FILENAME)\t$(METAKEY)\t$(REPO_URI)\t$(RELEASE)", "Created-By: Packages"},
           machine_, true);
   must(listed, "cannot read the lists of " + source.suite.suite);
-  const auto alike = std::count_if(sources_.begin(), sources_.end(), [&](const AptSource& one) {
-    return one.suite.suite == source.suite.suite;
-  });
+  const auto alike = std::ranges::count_if(
+      sources_, [&](const AptSource& one) { return one.suite.suite == source.suite.suite; });
   std::vector<std::pair<fs::path, std::string>> lists;
   for (std::string_view line : split(listed.output, '\n')) {
     const auto parts = split(line, '\t');
@@ -210,7 +209,7 @@ MirrorSuite DebianArchive::keep_lists(const AptSource& source, std::vector<Mirro
     for (const std::string& inside : names) {
       mirror_.link(inside, digest);
       const std::uint64_t size = fs::file_size(mirror_.path(inside));
-      items.push_back({MirrorKind::index, name + " " + path, inside, digest, size, "", "", {}});
+      items.push_back({MirrorKind::index, name + " " + path, inside, digest, size});
     }
   }
   return suite;
@@ -228,7 +227,7 @@ void DebianArchive::keep_key(MirrorSuite& suite, std::vector<MirrorItem>& items)
   const std::string inside =
       fmt::format("keys/{}{}", digest.hex().substr(0, 16), fs::path(file).extension().string());
   mirror_.link(inside, digest);
-  items.push_back({MirrorKind::key, inside, inside, digest, fs::file_size(file), "", "", {}});
+  items.push_back({MirrorKind::key, inside, inside, digest, fs::file_size(file)});
   suite.options.replace(start, file.size(), inside);
 }
 

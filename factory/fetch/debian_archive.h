@@ -3,7 +3,6 @@
 // there. The packages are found by apt itself, which knows what a version is and where it lies.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/text.h"
 #include "factory/engine/architecture.h"
 #include "factory/fetch/commits.h"
 #include "factory/fetch/debian_archive.h"
-#include "factory/fetch/wheels.h"
 #include "factory/oci/image_source.h"
 #include "factory/plan/lock_update.h"
 #include "factory/run/offline.h"
@@ -73,8 +73,8 @@ class Filling {
       item = is_lost ? mirror_.items.erase(item) : std::next(item);
     }
     std::erase_if(mirror_.archives, [&](const MirrorArchive& archive) {
-      return std::none_of(mirror_.items.begin(), mirror_.items.end(),
-                          [&](const auto& one) { return is_list_of(one.second, archive); });
+      return std::ranges::none_of(mirror_.items,
+                                  [&](const auto& one) { return is_list_of(one.second, archive); });
     });
   }
 
@@ -109,14 +109,9 @@ class Filling {
   }
 
   void add_image(const std::string& reference, const std::string& architecture, const CellNames& cells) {
-    MirrorItem item{MirrorKind::image,
-                    fmt::format("{} {}", reference, architecture),
-                    image_path(reference, architecture),
-                    {},
-                    0,
-                    "",
-                    reference,
-                    {}};
+    MirrorItem item{MirrorKind::image, fmt::format("{} {}", reference, architecture),
+                    image_path(reference, architecture), Digest()};
+    item.source = reference;
     if (const MirrorItem* known = before_.image(reference, architecture)) item.digest = known->digest;
     if (!fault_of(item).empty()) {
       tell(item.name);
@@ -148,14 +143,9 @@ class Filling {
       ++report_.fetched;
       fetch_file(url, "", digest, setup_.http(), setup_.folder);
     }
-    MirrorItem item{MirrorKind::archive,
-                    file_name_of(url),
-                    fmt::format("archives/{}/{}", digest.hex(), file_name_of(url)),
-                    digest,
-                    0,
-                    "",
-                    url,
-                    {}};
+    MirrorItem item{MirrorKind::archive, file_name_of(url),
+                    fmt::format("archives/{}/{}", digest.hex(), file_name_of(url)), digest};
+    item.source = url;
     setup_.folder.link(item.path, digest);
     item.size = fs::file_size(setup_.folder.path(item.path));
     add(std::move(item), cells);
@@ -275,14 +265,8 @@ class Filling {
     }
     for (const ListedPackage& package : found.found)
       if (is_there(archive, package))
-        add({MirrorKind::package,
-             package.package,
-             archive.suites[package.suite].folder + "/" + package.path,
-             package.digest,
-             package.size,
-             "",
-             "",
-             {}},
+        add({MirrorKind::package, package.package, archive.suites[package.suite].folder + "/" + package.path,
+             package.digest, package.size},
             need.cells);
     if (problem) throw Error(*problem);
     if (found.missing.empty()) return;
@@ -331,24 +315,24 @@ class Filling {
     const LockNeed* need = lock_need_of(base);
     if (need == nullptr || need->method->archive.empty()) return "";
     std::string now = archive_state(base, need->method->archive, architecture, own, folder / "state");
-    const auto locked = base.parameters.find("KILN_ARCHIVE");
-    if (locked == base.parameters.end() || locked->second.empty() || locked->second == now) return now;
+    const std::string locked = value_in(base.parameters, "KILN_ARCHIVE");
+    if (locked.empty() || locked == now) return now;
     throw Error(ExitCode::locked,
                 fmt::format("the lockfile has the archives of {} {} at: {}; they hold now: {}",
-                            base.component, base.version, locked->second, now),
+                            base.component, base.version, locked, now),
                 "an archive has only its current packages: `kiln lock --update`, build, and mirror again");
   }
 
   static bool is_list_of(const MirrorItem& item, const MirrorArchive& archive) {
     if (item.kind != MirrorKind::index && item.kind != MirrorKind::key) return false;
-    return std::any_of(archive.suites.begin(), archive.suites.end(), [&](const MirrorSuite& suite) {
+    return std::ranges::any_of(archive.suites, [&](const MirrorSuite& suite) {
       return item.path.starts_with(suite.folder + "/") ||
              suite.options.find("Signed-By: " + item.path) != std::string::npos;
     });
   }
 
   bool lists_whole(const MirrorArchive& archive) const {
-    return std::all_of(before_.items.begin(), before_.items.end(), [&](const auto& one) {
+    return std::ranges::all_of(before_.items, [&](const auto& one) {
       const MirrorItem& item = one.second;
       return !is_list_of(item, archive) ||
              (setup_.folder.is_linked(item.path, item.digest) && setup_.folder.is_whole(item.digest));
@@ -359,9 +343,8 @@ class Filling {
 
   void count() {
     for (const auto& [key, item] : mirror_.items) {
-      const bool ours = std::any_of(item.cells.begin(), item.cells.end(), [&](std::uint32_t cell) {
-        return chosen_.contains(mirror_.cells[cell]);
-      });
+      const bool ours = std::ranges::any_of(
+          item.cells, [&](std::uint32_t cell) { return chosen_.contains(mirror_.cells[cell]); });
       if (!ours) continue;
       ++report_.items;
       report_.bytes += item.size;

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "factory/fetch/source_needs.h"
 #include "factory/fetch/wheels.h"
 #include "factory/mirror/mirror_folder.h"
 #include "factory/oci/pull.h"

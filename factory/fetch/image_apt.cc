@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "factory/base/digest.h"
 #include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 #include "factory/fetch/apt_text.h"
 
 namespace kiln {
@@ -52,15 +51,14 @@ std::string take_signed_by(std::string& options) {
 
 // One source of several components is one for each of them.
 void merge_into(std::vector<ImageSource>& sources, const ImageSource& source) {
-  const auto known = std::find_if(sources.begin(), sources.end(), [&](const ImageSource& one) {
+  const auto known = std::ranges::find_if(sources, [&](const ImageSource& one) {
     return one.uri == source.uri && one.suite.suite == source.suite.suite &&
            one.suite.options == source.suite.options && one.keyring == source.keyring;
   });
   if (known == sources.end()) return sources.push_back(source);
   std::string& components = known->suite.components;
   for (const std::string& word : listed_words(source.suite.components))
-    if (const auto there = listed_words(components);
-        std::find(there.begin(), there.end(), word) == there.end())
+    if (const auto there = listed_words(components); std::ranges::find(there, word) == there.end())
       components += " " + word;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "factory/base/text.h"
 #include "factory/engine/architecture.h"
 #include "factory/run/offline.h"
 #include "factory/source/pip_words.h"
@@ -54,12 +55,8 @@ class NeedsCollector {
   }
 
   void add_script(const Step& step, StepTable::Number bottom, const std::string& cell) {
-    auto value = [&](const char* name) {
-      const auto found = step.parameters.find(name);
-      return found == step.parameters.end() ? std::string() : found->second;
-    };
-    if (const std::string url = value("KILN_SOURCE_URL"); !url.empty())
-      needs_.sources[{url, value("KILN_SOURCE_CHECKSUM")}].insert(cell);
+    if (const std::string url = value_in(step.parameters, "KILN_SOURCE_URL"); !url.empty())
+      needs_.sources[{url, value_in(step.parameters, "KILN_SOURCE_CHECKSUM")}].insert(cell);
     const Recipe* recipe = recipe_of(step.component);
     if (recipe == nullptr) return;
     const std::string architecture = architecture_of(plan_.steps().step(plan_.steps().first(bottom)));
@@ -116,13 +113,14 @@ std::vector<std::string> lacking(const SourceNeeds& needs, const Mirror& mirror)
     if (mirror.source(source.first, source.second) == nullptr)
       lines.push_back(fmt::format("{} ({})", source.first, source.second));
   for (const auto& [wheel, cells] : needs.wheels)
-    if (std::none_of(wheel.sha256.begin(), wheel.sha256.end(),
-                     [&](const std::string& hex) { return mirror.wheel(Digest::from_hex(hex)) != nullptr; }))
+    if (std::ranges::none_of(wheel.sha256, [&](const std::string& hex) {
+          return mirror.wheel(Digest::from_hex(hex)) != nullptr;
+        }))
       lines.push_back(fmt::format("a file of the package {} for pip", wheel.package));
   for (const auto& [key, need] : needs.bases)
     if (archive_of(mirror, need.base) == nullptr)
       lines.push_back(fmt::format("the packages of {} {}", need.base.component, need.base.version));
-  std::sort(lines.begin(), lines.end());
+  std::ranges::sort(lines);
   return lines;
 }
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
+#include "factory/base/digest.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 #include "factory/oci/registry_call.h"
 #include "factory/source/pip_words.h"
 
@@ -18,6 +18,29 @@ namespace {
 constexpr int kTries = 3;
 
 std::string shown(const std::string& url) { return url.substr(0, url.find_first_of("?#")); }
+
+// "https://index.example.org:8080" of a URL.
+std::string_view origin_of_url(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  return scheme == std::string_view::npos ? url : url.substr(0, url.find('/', scheme + 3));
+}
+
+bool is_of(std::string_view file, const std::string& package) {
+  for (std::size_t at = file.find('-'); at != std::string_view::npos; at = file.find('-', at + 1))
+    if (normal_package_name(file.substr(0, at)) == package) return true;
+  return false;
+}
+
+std::string sha256_of(const fs::path& file) {
+  Hasher hasher;
+  read_pieces(file, std::numeric_limits<std::int64_t>::max(),
+              [&](std::string_view piece) { hasher.update(piece); });
+  return hasher.finish().hex();
+}
+
+MirrorItem wheel_item(const std::string& name, const Digest& digest, std::uint64_t size) {
+  return {MirrorKind::wheel, name, fmt::format("pip/{}/{}", digest.hex(), name), digest, size};
+}
 
 }  // namespace
 
@@ -50,33 +73,6 @@ void fetch_file(const std::string& url, const std::string& authorization, const 
     wait_unless_interrupted(std::chrono::seconds(tried));
   }
 }
-
-namespace {
-
-// "https://index.example.org:8080" of a URL.
-std::string_view origin_of_url(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  return scheme == std::string_view::npos ? url : url.substr(0, url.find('/', scheme + 3));
-}
-
-bool is_of(std::string_view file, const std::string& package) {
-  for (std::size_t at = file.find('-'); at != std::string_view::npos; at = file.find('-', at + 1))
-    if (normal_package_name(file.substr(0, at)) == package) return true;
-  return false;
-}
-
-std::string sha256_of(const fs::path& file) {
-  Hasher hasher;
-  read_pieces(file, std::numeric_limits<std::int64_t>::max(),
-              [&](std::string_view piece) { hasher.update(piece); });
-  return hasher.finish().hex();
-}
-
-MirrorItem wheel_item(const std::string& name, const Digest& digest, std::uint64_t size) {
-  return {MirrorKind::wheel, name, fmt::format("pip/{}/{}", digest.hex(), name), digest, size, "", "", {}};
-}
-
-}  // namespace
 
 const std::vector<PackageFile>& WheelFetcher::listed(const PipIndex& index, const std::string& package) {
   const auto found = pages_.find({index.url, package});

@@ -32,7 +32,7 @@ struct Bar {
 
 struct BarGroup {
   std::string title;  // above its bars; "" for none
-  std::vector<Bar> bars;
+  std::vector<Bar> bars{};
 };
 
 struct BarChart {
@@ -41,7 +41,7 @@ struct BarChart {
   std::vector<std::string> lines;  // below the title: host, threads, date
   std::string unit;
   bool more_is_better = false;
-  std::vector<BarGroup> groups;
+  std::vector<BarGroup> groups{};
 };
 
 // One <svg> element with its style inside, `xmlns` and all: a file, or a part of a page. Light and dark as

@@ -71,6 +71,11 @@ std::string cut_short(std::string_view text, double width, double size) {
   return std::string(trimmed(text.substr(0, length))) + std::string(kEllipsis);
 }
 
+std::string with_thousands(std::string digits) {
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
 }  // namespace
 
 std::string text_elements(std::string_view words, const TextBlock& block, std::string_view type, double& y) {
@@ -113,15 +118,6 @@ std::vector<std::string> text_lines(std::string_view text, double width, double 
   }
   return broken;
 }
-
-namespace {
-
-std::string with_thousands(std::string digits) {
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
-}  // namespace
 
 std::string number_text(double value) {
   if (!std::isfinite(value)) return "?";

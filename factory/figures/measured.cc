@@ -80,11 +80,7 @@ MeasuredImage measured_image(std::vector<BenchRun> runs, std::size_t kept) {
 
 // What is no version stands first.
 Version version_of_text(const std::string& text) {
-  try {
-    return Version(text);
-  } catch (const Error&) {
-    return Version();
-  }
+  return unless_error([&] { return Version(text); });
 }
 
 bool stands_before(const MeasuredImage& a, const MeasuredImage& b) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -217,23 +218,20 @@ std::vector<PanelGroup> image_groups(const MeasuredSet& set) {
   return {group};
 }
 
-using GroupsOf = std::vector<PanelGroup> (*)(const MeasuredSet& set);
+struct FigureForm {
+  const char* title;
+  std::vector<PanelGroup> (*groups)(const MeasuredSet& set);
+};
 
-GroupsOf groups_of(FigureKind kind) {
-  switch (kind) {
-    case FigureKind::frameworks:
-      return framework_groups;
-    case FigureKind::methods:
-      return method_groups;
-    case FigureKind::compilers:
-      return compiler_groups;
-    case FigureKind::scaling:
-      return scaling_groups;
-    case FigureKind::images:
-      break;
-  }
-  return image_groups;
-}
+// In the order of FigureKind.
+constexpr std::array kForms = {FigureForm{"Frameworks side by side, stock images", framework_groups},
+                               FigureForm{"Stock images and other builds of the same version", method_groups},
+                               FigureForm{"With and without graph compilers", compiler_groups},
+                               FigureForm{"Scaling over ranks", scaling_groups},
+                               FigureForm{"All images", image_groups}};
+static_assert(kForms.size() == kFigureKindNames.rows.size());
+
+const FigureForm& form_of(FigureKind kind) { return kForms.at(static_cast<std::size_t>(kind)); }
 
 // Two bars that say the same in one group would leave it open which is which: they get their tags.
 void tell_apart(PanelGroup& group, FigureKind kind) {
@@ -281,7 +279,7 @@ std::vector<Panel> panels_of(std::span<const MeasuredSet> sets, const std::vecto
   std::vector<Panel> panels;
   std::map<std::string, int> files;
   auto add = [&](const MeasuredSet& set, FigureKind kind, std::size_t least) {
-    Panel panel{kind, &set, "", groups_of(kind)(set)};
+    Panel panel{kind, &set, "", form_of(kind).groups(set)};
     std::size_t bars = 0;
     for (PanelGroup& group : panel.groups) {
       tell_apart(group, kind);
@@ -305,21 +303,7 @@ std::vector<Panel> panels_of(std::span<const MeasuredSet> sets, const std::vecto
   return panels;
 }
 
-std::string panel_title(const Panel& panel) {
-  switch (panel.kind) {
-    case FigureKind::frameworks:
-      return "Frameworks side by side, stock images";
-    case FigureKind::methods:
-      return "Stock images and other builds of the same version";
-    case FigureKind::compilers:
-      return "With and without graph compilers";
-    case FigureKind::scaling:
-      return "Scaling over ranks";
-    case FigureKind::images:
-      break;
-  }
-  return "All images";
-}
+std::string panel_title(const Panel& panel) { return form_of(panel.kind).title; }
 
 std::string note_of(const PanelBar& bar) {
   if (bar.image == nullptr) return bar.gap;
@@ -335,14 +319,10 @@ std::string note_of(const PanelBar& bar) {
 }
 
 BarChart chart_of(const Panel& panel) {
-  BarChart chart{panel.file,
-                 panel_title(panel),
-                 circumstance_lines(*panel.set),
-                 panel.set->circumstances.unit,
-                 more_is_better(panel.set->circumstances.unit),
-                 {}};
+  BarChart chart{panel.file, panel_title(panel), circumstance_lines(*panel.set),
+                 panel.set->circumstances.unit, more_is_better(panel.set->circumstances.unit)};
   for (const PanelGroup& group : panel.groups) {
-    BarGroup bars{group.title, {}};
+    BarGroup bars{group.title};
     for (const PanelBar& bar : group.bars) bars.bars.push_back(bar_of(bar));
     chart.groups.push_back(std::move(bars));
   }

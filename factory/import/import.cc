@@ -4,16 +4,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "factory/base/digest.h"
-#include "factory/base/memory_files.h"
 #include "factory/base/text.h"
 #include "factory/import/import_parts.h"
 #include "factory/import/imported_files.h"
 #include "factory/import/legacy_bases.h"
 #include "factory/plan/build_plan.h"
-#include "factory/source/source_file.h"
 
 namespace kiln {
 namespace {

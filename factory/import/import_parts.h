@@ -31,10 +31,6 @@ struct ImportCell {
   AxisValues axes() const;
 };
 
-// Decides what build stages of another base stand upon: a version of the image's base where both are of one
-// repository and all images of that base agree, else one base for both, with a note.
-void settle_build_bases(std::vector<ImportCell>& cells);
-
 // Gives each image a base, and a framework of its own to one that would be the same cell as another. Images
 // without a usable base are dropped; notes say so.
 void place_cells(std::vector<ImportCell>& cells);

@@ -19,7 +19,7 @@ namespace {
 // "nvidia/cuda" and "11.0-devel" of "nvidia/cuda:11.0-devel"; a port's colon belongs to the repository.
 std::pair<std::string, std::string> split_reference(const std::string& reference) {
   const std::size_t colon = reference.find(':', reference.rfind('/') + 1);
-  if (colon == std::string::npos || reference.find('@') != std::string::npos) return {reference, ""};
+  if (colon == std::string::npos || contains(reference, '@')) return {reference, ""};
   return {reference.substr(0, colon), reference.substr(colon + 1)};
 }
 
@@ -42,8 +42,7 @@ bool may_stand_apart(const ImportCell& one) {
 // Both on one: what CUDA's devel builds runs on it; else the image's counts.
 void share_one_base(LegacyImage& image) {
   const std::string build = image.build_base.value;
-  const bool takes_build =
-      same_repository(image.base.value, build) && build.find("devel") != std::string::npos;
+  const bool takes_build = same_repository(image.base.value, build) && contains(build, "devel");
   image.note(image.build_base.line, "build-base",
              fmt::format("the build stage starts from {}, the image from {}: both get the {}", build,
                          image.base.value, takes_build ? "build stage's" : "image's"));
@@ -53,7 +52,9 @@ void share_one_base(LegacyImage& image) {
 
 }  // namespace
 
-void settle_build_bases(std::vector<ImportCell>& cells) {
+// Decides what build stages of another base stand upon: a version of the image's base where both are of one
+// repository and all images of that base agree, else one base for both, with a note.
+static void settle_build_bases(std::vector<ImportCell>& cells) {
   std::map<std::string, int> of_method;
   std::map<std::string, std::set<std::string>>
       builds_on;  // base → what build stages of its images stand upon
@@ -103,16 +104,16 @@ Reference parse_reference(std::string text) {
     text.resize(colon);
   }
   std::string first = text.substr(0, text.find('/'));
-  bool registry = text.find('/') != std::string::npos &&
-                  (first.find_first_of(".:") != std::string::npos || first == "localhost");
-  if (!registry) text.insert(0, text.find('/') == std::string::npos ? "docker.io/library/" : "docker.io/");
+  bool registry =
+      contains(text, '/') && (first.find_first_of(".:") != std::string::npos || first == "localhost");
+  if (!registry) text.insert(0, contains(text, '/') ? "docker.io/" : "docker.io/library/");
   reference.repository = text;
   return reference;
 }
 
 bool floats(const std::string& tag) {
   return tag.empty() || is_one_of(tag, "latest stable devel nightly master main edge rolling testing") ||
-         tag.find("latest") != std::string::npos || tag.find("nightly") != std::string::npos;
+         contains(tag, "latest") || contains(tag, "nightly");
 }
 
 class BaseNames {

@@ -86,7 +86,7 @@ std::set<std::string> flags_read_by(const Cells& cells) {
       std::size_t end = begin;
       while (end < text.size() && in_name(text[end])) ++end;
       const std::string name = text.substr(begin, end - begin);
-      if (text.find("export " + name + "=") != std::string::npos) continue;
+      if (contains(text, "export " + name + "=")) continue;
       if (is_gpu_variable(name) && !one->cell.accelerators.empty()) names.insert(name);
       if (is_compiler_variable(name))
         one->legacy.note(

@@ -284,9 +284,7 @@ class Drift {
     compare("environment", docker_.environment, definition_.environment, true);
     // What is exported while building counts where both say something.
     compare("setting", docker_.facts.settings, definition_.facts.settings, false);
-    std::ranges::sort(out_, [](const auto& a, const auto& b) {
-      return std::tie(a.line, a.other_line, a.what) < std::tie(b.line, b.other_line, b.what);
-    });
+    std::ranges::sort(out_, {}, [](const auto& one) { return std::tie(one.line, one.other_line, one.what); });
     return std::move(out_);
   }
 

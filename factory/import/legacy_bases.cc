@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <vector>
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
@@ -66,7 +67,7 @@ std::string maker_of_local_image(const LegacyTree& tree, const std::string& path
   std::ptrdiff_t nearest = -1;
   for (const std::string& one : makers) nearest = std::max(nearest, nearness(path, one));
   prefer(makers, [&](const std::string& one) { return nearness(path, one) == nearest; });
-  prefer(makers, [&](const std::string& one) { return last_part(one).find(name) != std::string_view::npos; });
+  prefer(makers, [&](const std::string& one) { return contains(last_part(one), name); });
   if (makers.size() == 1) return makers[0];
   throw Error(ExitCode::input, {path, 0, 0, ""},
               fmt::format("several definition files make '{}': {}", from, fmt::join(makers, ", ")),
@@ -146,10 +147,7 @@ constexpr KnownBase kBases[] = {
 // "nvidia/cuda" of "docker.io/nvidia/cuda:12.4.1-base".
 std::string_view repository_of(std::string_view reference) {
   reference = reference.substr(0, reference.find('@'));
-  const std::size_t slash = reference.rfind('/');
-  const std::size_t colon = reference.rfind(':');
-  if (colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash))
-    reference = reference.substr(0, colon);
+  reference = reference.substr(0, reference.find(':', reference.rfind('/') + 1));
   for (std::string_view front : {"docker.io/", "index.docker.io/", "library/"})
     if (reference.starts_with(front)) reference.remove_prefix(front.size());
   return reference;
@@ -181,8 +179,7 @@ std::string without_marks(
 
 BaseValues base_values_of(std::string_view reference) {
   const std::string_view repository = repository_of(reference);
-  const auto* known =
-      std::ranges::find_if(kBases, [&](const KnownBase& one) { return one.repository == repository; });
+  const auto* known = std::ranges::find(kBases, repository, &KnownBase::repository);
   if (known == std::end(kBases)) return {};
   BaseValues values;
   values.known = true;

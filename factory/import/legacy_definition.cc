@@ -10,7 +10,6 @@
 #include "factory/import/legacy_image.h"
 #include "factory/import/legacy_names.h"
 #include "factory/import/legacy_script.h"
-#include "factory/oci/documents.h"
 
 namespace kiln {
 namespace {
@@ -128,7 +127,7 @@ void DefinitionImport::start_from_local(const HeaderField& from) {
 LegacyImage DefinitionImport::read_parent(const std::string& maker, const HeaderField& from) const {
   std::vector<std::string> way = way_;
   way.push_back(image_.path);
-  if (std::ranges::find(way, maker) != way.end())
+  if (contains(way, maker))
     refuse_at(
         image_.path, from.place,
         fmt::format("local images start from each other in a circle: {} → {}", fmt::join(way, " → "), maker),
@@ -220,7 +219,7 @@ void DefinitionImport::files_from(const DefinitionFile& file, const DefinitionSe
         image_.note(one.place.line, "build-section", fmt::format("%{} of a build stage", one.name));
       }
     }
-    if (image_.build_body.find(build.text()) == std::string::npos) image_.build_body += build.text();
+    if (!contains(image_.build_body, build.text())) image_.build_body += build.text();
     for (const FilePair& pair : section.files()) {
       std::string to = pair.destination.empty() ? pair.source : pair.destination;
       if (to != pair.source) image_.build_body += move_path(pair.source, to);
@@ -241,7 +240,7 @@ void DefinitionImport::environment(const std::string& text, const std::function<
     if (command.words.empty() || command.in_substitution) continue;
     const std::string& first = command.lead.empty() ? command.words[0].raw : command.lead;
     bool exports = first == "export";
-    bool plain = command.depth == 0 && (exports || first.find('=') != std::string::npos);
+    bool plain = command.depth == 0 && (exports || contains(first, '='));
     if (!plain && reads_copied_file(command, line_of(command.span.begin))) continue;
     if (!plain) {
       image_.note(line_of(command.span.begin), "environment",
@@ -269,7 +268,7 @@ void DefinitionImport::variable(const std::string& word, int line) {
   std::size_t equals = word.find('=');
   std::string name = word.substr(0, equals);
   if (equals == std::string::npos) return;  // `export NAME` of one that is set already
-  if (!is_variable_name(name) || word.find("$(") != std::string::npos || word.find('`') != std::string::npos)
+  if (!is_variable_name(name) || contains(word, "$(") || contains(word, '`'))
     return image_.note(line, "environment",
                        fmt::format("'{}' is known only when the image runs", word.substr(0, 60)));
   const BaseValues base = base_values_of(image_.base.value);

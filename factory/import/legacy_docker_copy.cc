@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "factory/base/quote.h"
+#include "factory/base/text.h"
 #include "factory/import/docker_import.h"
 
 namespace kiln {
@@ -45,7 +46,7 @@ void DockerfileImport::copy_from_stage(const DockerInstruction& one, std::size_t
     if (source != target) moves += move_path(source, target);
     image_.copies.push_back(target);
   }
-  if (image_.build_body.find(build) == std::string::npos) image_.build_body += build;
+  if (!contains(image_.build_body, build)) image_.build_body += build;
   image_.build_body += moves;
 }
 
@@ -56,7 +57,7 @@ void DockerfileImport::copy_local(const DockerInstruction& one) {
   if (!one.heredocs.empty()) return;
   for (std::size_t i = 0; i + 1 < one.words.size(); ++i) {
     std::string source = expand(one.words[i].text, one.place);
-    if (source.find("://") != std::string::npos) {
+    if (contains(source, "://")) {
       add_url(one, source, destination);
       continue;
     }
@@ -81,7 +82,7 @@ void DockerfileImport::copy_or_add(const DockerInstruction& one, const std::stri
   std::string file = copy_from_tree(tree_, image_, source, one.place.line);
   if (file.empty()) return;
   bool folder = !image_.files.contains(file);
-  bool unpacks = one.verb == DockerVerb::add && file.find(".tar") != std::string::npos;
+  bool unpacks = one.verb == DockerVerb::add && contains(file, ".tar");
   std::string parent = destination.ends_with('/') || folder || unpacks
                            ? destination
                            : destination.substr(0, destination.rfind('/') + 1);

@@ -5,12 +5,12 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 #include "factory/import/docker_import.h"
 #include "factory/import/legacy_bases.h"
 #include "factory/import/legacy_image.h"
 #include "factory/import/legacy_names.h"
 #include "factory/import/legacy_script.h"
-#include "factory/oci/documents.h"
 
 namespace kiln {
 namespace {
@@ -170,8 +170,7 @@ void DockerfileImport::left_out(const DockerInstruction& one) {
 
 void DockerfileImport::run_notes(const DockerInstruction& one) {
   for (const DockerFlag& flag : one.flags) {
-    bool cache = flag.value.find("type=cache") != std::string::npos ||
-                 flag.value.find("type=tmpfs") != std::string::npos;
+    bool cache = contains(flag.value, "type=cache") || contains(flag.value, "type=tmpfs");
     if (flag.name != "mount" || !cache)
       image_.note(flag.place.line, "run-flag",
                   fmt::format("--{}={}: not there when the script runs", flag.name, flag.value));

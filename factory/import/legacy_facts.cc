@@ -60,7 +60,7 @@ void FactReader::script(std::string_view text, std::function<int(std::size_t)> l
 void FactReader::fill_in(ShellToken& word) const {
   if (word.literal) return;
   word.text = word.raw;
-  if (word.raw.find("$(") != std::string::npos || word.raw.find('`') != std::string::npos) return;
+  if (contains(word.raw, "$(") || contains(word.raw, '`')) return;
   bool known = true;
   auto lookup = [&](std::string_view name) -> std::optional<std::string> {
     auto found = variables.find(std::string(name));
@@ -160,11 +160,10 @@ void FactReader::pip(const Words& words) {
       image_.facts.downloads[word] = {"", line(*token)};
       continue;
     }
-    if (word.ends_with(".whl") && word.find_first_of("*?") == std::string::npos &&
-        word.find('/') != std::string::npos)
+    if (word.ends_with(".whl") && word.find_first_of("*?") == std::string::npos && contains(word, '/'))
       image_.note(line(*token), "wheel-name",
                   fmt::format("the wheel's name is written by hand: {}", last_part(word)));
-    if (word.find('/') != std::string::npos || word.starts_with('.') || !token->literal) continue;
+    if (contains(word, '/') || word.starts_with('.') || !token->literal) continue;
     std::size_t end = word.find_first_of("=<>!~;");
     std::string name = package_name(word.substr(0, end));
     std::string version = end == std::string::npos ? "" : word.substr(end);
@@ -189,7 +188,7 @@ void FactReader::wheel(const ShellToken& token) {
 void FactReader::system_packages(const Words& words, std::size_t at) {
   for (const ShellToken* token : operands(words, at)) {
     const std::string& word = token->text;
-    if (word == "install" || !token->literal || word.find('/') != std::string::npos) continue;
+    if (word == "install" || !token->literal || contains(word, '/')) continue;
     std::size_t end = word.find('=');
     image_.facts.packages[word.substr(0, end)] = {end == std::string::npos ? "" : word.substr(end),
                                                   line(*token)};

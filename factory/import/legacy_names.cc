@@ -157,10 +157,9 @@ std::optional<CellReader::Found> CellReader::in_wheels() const {
 
 // A method, a graph compiler, a target or a version, and no part of what the image is called.
 bool CellReader::says_something_else(const std::string& word) const {
-  const std::vector<std::string>& compilers = options_.compilers;
   const std::size_t from = word.starts_with('v') ? 1 : 0;
-  return !meaning(kMethods, word).empty() || std::ranges::find(compilers, word) != compilers.end() ||
-         word == "cpu" || word == "latest" || is_gpu_word(word) ||
+  return !meaning(kMethods, word).empty() || contains(options_.compilers, word) || word == "cpu" ||
+         word == "latest" || is_gpu_word(word) ||
          (word.size() > from && word.find_first_not_of("0123456789.", from) == std::string::npos);
 }
 
@@ -203,8 +202,7 @@ void CellReader::framework_and_version() {
       found = {cell_.framework, pin.value, pin.line};
   std::string named;
   for (const std::string& word : words_)
-    if (named.empty() && !leading_version(word).empty() &&
-        leading_version(word).find('.') != std::string::npos)
+    if (named.empty() && !leading_version(word).empty() && contains(leading_version(word), '.'))
       named = leading_version(word);
   cell_.version = found.framework == cell_.framework ? found.version : "";
   cell_.version =
@@ -228,7 +226,7 @@ std::string CellReader::compiler() const {
   for (const std::string& word : words_) {
     std::string name = meaning(kCompilers, word);
     if (name.empty()) name = word;
-    if (std::ranges::find(known, name) != known.end()) return name;
+    if (contains(known, name)) return name;
   }
   return "";
 }
@@ -238,7 +236,7 @@ std::string CellReader::method() const {
   if (!named.empty()) return named;
   const std::string commands = image_.base_body + image_.build_body + image_.body;
   if (commands.empty()) return "hub";
-  auto builds = [&](std::string_view word) { return commands.find(word) != std::string::npos; };
+  auto builds = [&](std::string_view word) { return contains(commands, word); };
   if (in_clones() || builds("bazel build") || builds("setup.py") || builds("cmake ") || builds("make -j"))
     return "source";
   if (!image_.facts.pip.empty()) return "pip";
@@ -255,7 +253,7 @@ bool CellReader::for_gpu() const {
     if (word == "cpu") return false;
   std::string base = lower_case(image_.base.value);
   for (const char* word : {"cuda", "gpu", "rocm", "nvcr.io/nvidia/", "l4t-"})
-    if (base.find(word) != std::string::npos) return true;
+    if (contains(base, word)) return true;
   return std::ranges::any_of(image_.facts.pip,
                              [](const auto& package) { return package.first.ends_with("-gpu"); });
 }
@@ -281,8 +279,7 @@ void CellReader::accelerators(const std::string& value) {
     bool nvidia = word.size() >= 2 && word.size() <= 3 && std::ranges::all_of(word, is_digit);
     std::string name = nvidia ? "nvidia:sm_" + word : word.starts_with("gfx") ? "amd:" + word : "";
     if (!name.empty() && !is_target(name)) name.clear();
-    if (!name.empty() && std::ranges::find(cell_.accelerators, name) == cell_.accelerators.end())
-      cell_.accelerators.push_back(name);
+    if (!name.empty() && !contains(cell_.accelerators, name)) cell_.accelerators.push_back(name);
     word.clear();
   }
 }
@@ -292,7 +289,7 @@ void CellReader::target() {
   if (cell_.cpu.empty()) cell_.cpu = options_.cpu;
   bool gpu = for_gpu();
   for (const auto& [name, said] : image_.facts.pip)
-    if (!gpu && (name.ends_with("-gpu") || said.value.find("+cu") != std::string::npos))
+    if (!gpu && (name.ends_with("-gpu") || contains(said.value, "+cu")))
       image_.note(said.line, "gpu-wheel", fmt::format("'{}' is for GPUs, the image is not", name));
   if (!gpu) return;
   for (const std::string& value : gpus_of_build(image_.facts)) accelerators(value);
@@ -314,7 +311,7 @@ std::string component_name(std::string_view text) {
                 ((c == '-' || c == '_' || c == '.') && !name.empty());
     if (fits) name += c;
   }
-  while (name.find("..") != std::string::npos) name.erase(name.find(".."), 1);
+  while (contains(name, "..")) name.erase(name.find(".."), 1);
   if (name.empty() || name == "none" || kind_from(name)) name = "image" + (name.empty() ? "" : "-" + name);
   return name.substr(0, 100);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "factory/base/text.h"
 
@@ -28,7 +27,7 @@ std::string version_in_address(const std::string& address, const std::string& na
     if (file.starts_with(name + std::string(between)))
       if (std::string version = leading_version(file.substr(name.size() + between.size())); !version.empty())
         return version;
-  return plain_name(address).find("/" + name + "/") == std::string::npos ? "" : leading_version(file);
+  return !contains(plain_name(address), "/" + name + "/") ? "" : leading_version(file);
 }
 
 std::string repository_name(const std::string& url) {
@@ -138,8 +137,7 @@ std::string called_by_compilers(std::string_view name, const Microarchitectures&
   std::size_t fewest = 0;
   for (const std::string& one : cpus.names()) {
     const Microarchitecture& cpu = *cpus.find(one);
-    const auto& entries = cpu.compilers.all();
-    const bool called = std::ranges::any_of(entries, [&](const auto& compiler) {
+    const bool called = std::ranges::any_of(cpu.compilers.all(), [&](const auto& compiler) {
       return std::ranges::any_of(compiler.second, [&](const auto& entry) { return entry.name == name; });
     });
     if (!called || (!found.empty() && cpu.ancestors.size() >= fewest)) continue;
@@ -189,7 +187,7 @@ std::string_view definition_of(std::string_view option) {
 }  // namespace
 
 bool is_tuning(std::string_view flag) {
-  auto holds = [&](std::string_view option) { return flag.find(option) != std::string_view::npos; };
+  auto holds = [&](std::string_view option) { return contains(flag, option); };
   return flag.starts_with("-mavx") ||
          (flag.starts_with("-x") && flag.size() > 2 && upper_case(flag[2]) == flag[2]) ||
          std::any_of(kCpuOptions.begin(), kCpuOptions.end() - 1, holds) ||
@@ -220,8 +218,7 @@ std::vector<std::string> gpus_of_build(const LegacyFacts& facts) {
     if (auto said = facts.settings.find(std::string(name)); said != facts.settings.end())
       values.push_back(said->second.value);
   for (const auto& [option, said] : facts.options)
-    if (std::ranges::find(kGpuDefinitions, definition_of(option)) != kGpuDefinitions.end())
-      values.push_back(said.value);
+    if (contains(kGpuDefinitions, definition_of(option))) values.push_back(said.value);
   for (const auto& [word, said] : facts.tuning)
     for (std::string_view option : kGpuOptions)
       if (const std::size_t at = word.find(option); at != std::string::npos)

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <vector>
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
@@ -19,8 +18,7 @@ constexpr std::string_view kRpmWords[] = {"centos", "rocky",    "alma", "fedora"
 // The distributions of rpm.
 bool has_bash_as_sh(const std::string& base) {
   const std::string name = lower_case(base);
-  return std::ranges::any_of(kRpmWords,
-                             [&](std::string_view word) { return name.find(word) != std::string::npos; });
+  return std::ranges::any_of(kRpmWords, [&](std::string_view word) { return contains(name, word); });
 }
 
 }  // namespace
@@ -90,7 +88,7 @@ std::string run_by_interpreter(std::string_view text) {
   const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
   const std::string_view argument = trimmed(line.substr(blank));  // the kernel hands over one at most
   std::string end = "KILN_END";
-  while (("\n" + std::string(text)).find("\n" + end + "\n") != std::string::npos) end += "_";
+  while (contains("\n" + std::string(text), "\n" + end + "\n")) end += "_";
   return fmt::format(
       "kiln_script=$(mktemp)\ncat >\"$kiln_script\" <<'{0}'\n{1}{2}{0}\n{3}{4}{5} \"$kiln_script\"\n"
       "rm -f \"$kiln_script\"\n",
@@ -99,7 +97,7 @@ std::string run_by_interpreter(std::string_view text) {
 }
 
 std::string without_open_end(std::string_view name, std::string value) {
-  if (!name.ends_with("PATH") || value.find('/') == std::string::npos) return value;
+  if (!name.ends_with("PATH") || !contains(value, '/')) return value;
   while (value.ends_with(':')) value.pop_back();
   while (value.starts_with(':')) value.erase(0, 1);
   return value;
@@ -165,7 +163,7 @@ std::optional<std::string> heredoc_of(std::string_view body, const ShellCommand&
       text += std::string(line) + "\n";
     }
     if (redirect.target.quoted) return text;
-    if (text.find_first_of("$`") == std::string::npos && text.find('\\') == std::string::npos) return text;
+    if (text.find_first_of("$`") == std::string::npos && !contains(text, '\\')) return text;
     return std::nullopt;
   }
   return std::nullopt;
@@ -187,7 +185,7 @@ std::optional<std::string> printed_by(std::string_view body, const ShellCommand&
   }
   for (std::size_t at = text.find("\\n"); at != std::string::npos; at = text.find("\\n", at + 1))
     text.replace(at, 2, "\n");
-  return text.find('%') == std::string::npos || program == "echo" ? std::optional(text) : std::nullopt;
+  return !contains(text, '%') || program == "echo" ? std::optional(text) : std::nullopt;
 }
 
 // The assignments of a text that does nothing else.
@@ -268,7 +266,7 @@ void PostReader::others(const ShellText& shell) {
       const bool comment = std::ranges::any_of(shell.comments, [&](const ShellComment& one) {
         return one.offset <= at && at <= one.offset + one.text.size() + 1;
       });
-      if (comment || std::ranges::find(seen_, end) != seen_.end()) continue;
+      if (comment || contains(seen_, end)) continue;
       out_.writes_environment = true;
       out_.notes.push_back({at, "environment",
                             fmt::format("what is written to ${} is known only when %post runs, and is in no "

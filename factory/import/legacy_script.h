@@ -54,7 +54,6 @@ bool changes_only_its_shell(const std::string& text);
 std::string broken_as_written(const DockerInstruction& one);
 
 // %post without what only Apptainer can do. Used by the import only; pure.
-
 struct PostNote {
   std::size_t offset = 0;  // in the section's body
   std::string rule;

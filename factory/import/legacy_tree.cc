@@ -6,7 +6,6 @@
 #include <set>
 
 #include "factory/base/quote.h"
-#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/import/legacy_image.h"
 #include "factory/import/legacy_names.h"
@@ -109,14 +108,12 @@ bool copy_one(const LegacyTree& tree, LegacyImage& image, const fs::path& from, 
 }  // namespace
 
 bool is_recipe_path(std::string_view path) {
-  if (path.find("//") != std::string_view::npos) return false;
+  if (contains(path, "//")) return false;
   for (const fs::path& part : fs::path(path)) {
     std::string name = part.string();
     bool plain =
         !name.empty() && name != "." && name != ".." && name[0] != '-' &&
-        std::ranges::all_of(name, [](char c) {
-          return is_letter_or_digit(c) || std::string_view("_.+-@").find(c) != std::string_view::npos;
-        });
+        std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || contains("_.+-@", c); });
     if (!plain) return false;
   }
   return !path.empty();
@@ -127,7 +124,7 @@ void LegacyImage::set_environment(const std::string& name, const std::string& va
   if (name == "DEBIAN_FRONTEND")
     return note(line, "build-environment",
                 "DEBIAN_FRONTEND: kiln sets it while it builds, and not in the image");
-  if (value.find(kRedacted) != std::string::npos) return;  // noted where it was taken out
+  if (contains(value, kRedacted)) return;  // noted where it was taken out
   bool one_line = std::ranges::none_of(value, is_control);
   if (!one_line)
     return note(line, "environment", fmt::format("the value of {} is no single line of text", name));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "factory/base/json.h"
@@ -36,7 +35,7 @@ bool is_python_version(const std::string& text) {
 std::string python_of(const Cell& cell, std::string& owner) {
   for (Kind kind : {Kind::toolchain, Kind::base}) {
     for (const CellPart& part : cell.parts) {
-      std::string python = part.fact("python");
+      std::string python = part.version->fact("python");
       if (part.component->kind != kind || !is_python_version(python)) continue;
       owner = part.title();
       return python;
@@ -50,7 +49,7 @@ void check_python_of(const Cell& cell, CellReport& report) {
   const std::string python = python_of(cell, owner);
   if (python.empty()) return;
   for (const CellPart& part : cell.parts) {
-    const std::string wanted = part.fact("python");
+    const std::string wanted = part.version->fact("python");
     if (wanted.empty() || part.component->kind == Kind::base || part.component->kind == Kind::toolchain)
       continue;
     if (fact_admits(wanted, python)) continue;
@@ -96,17 +95,12 @@ void CellReport::write_to(Report& report) const {
   }
 }
 
-std::string CellPart::fact(const std::string& name) const {
-  auto found = version->facts.find(name);
-  return found == version->facts.end() ? "" : found->second;
-}
-
 std::string CellPart::title() const { return fmt::format("{} {}", component->name, version->version.text()); }
 
 bool Cell::has_nvidia() const {
-  const auto& accelerators = spec->target.accelerators;
-  return std::ranges::any_of(
-      accelerators, [](const std::string& accelerator) { return accelerator.starts_with("nvidia:"); });
+  return std::ranges::any_of(spec->target.accelerators, [](const std::string& accelerator) {
+    return accelerator.starts_with("nvidia:");
+  });
 }
 
 void check_cells(const CellInput& input, Report& report) {
@@ -157,9 +151,7 @@ void add_script_of(const CellPart& part, std::vector<Named>& all) {
   const std::string& path = part.method->script;
   if (path.empty()) return;
   const SourceFile file = file_of(part, path);
-  if (file.text().find("KILN_GPU_TARGETS") != std::string::npos ||
-      file.text().find("KILN_CUDA_ARCHS") != std::string::npos)
-    return;
+  if (contains(file.text(), "KILN_GPU_TARGETS") || contains(file.text(), "KILN_CUDA_ARCHS")) return;
   for (const ShellCommand& command : read_shell(file.text()).commands)
     if (auto pip = pip_call(command)) all.push_back({file, pip->words.index, pip->packages});
 }
@@ -174,19 +166,19 @@ std::set<std::string> files_in(const Cell& cell, const CellPart& part) {
 }
 
 bool has_word(const std::string& name, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words,
-                             [&](std::string_view word) { return name.find(word) != std::string::npos; });
+  return std::ranges::any_of(words, [&](std::string_view word) { return contains(name, word); });
 }
 
 }  // namespace
 
-bool is_for_cell(const std::string& file, const CellPart& part, bool gpu) {
+// True when a requirements file of this method is for such a cell, by its name: versions, cpu, gpu, cuda.
+static bool is_for_cell(const std::string& file, const CellPart& part, bool gpu) {
   bool gpu_file = has_word(file, {"gpu", "cuda", "cu1", "rocm"});
   bool cpu_file = has_word(file, {"cpu"});
   if ((gpu_file && !gpu) || (cpu_file && gpu)) return false;
   bool names_a_version = false;
   for (const ComponentVersion& version : part.component->versions) {
-    if (file.find(version.version.text()) == std::string::npos) continue;
+    if (!contains(file, version.version.text())) continue;
     if (&version == part.version) return true;
     names_a_version = true;
   }
@@ -261,13 +253,8 @@ std::set<std::string> installed_words(const Cell& cell) {
         words.insert(package.extras.empty() ? package.name
                                             : fmt::format("{}[{}]", package.name, package.extras));
     }
-    for (const auto& [name, value] : part.version->facts) {  // packages that a script takes from a fact
-      for (std::size_t start = 0; start < value.size();) {
-        std::size_t end = std::min(value.find(' ', start), value.size());
-        words.insert(value.substr(start, std::min(value.find('=', start), end) - start));
-        start = end + 1;
-      }
-    }
+    for (const auto& [name, value] : part.version->facts)  // packages that a script takes from a fact
+      for (std::string_view word : split(value, ' ')) words.emplace(word.substr(0, word.find('=')));
   }
   return words;
 }

@@ -48,8 +48,7 @@ struct CellPart {
   const ComponentVersion* version;
   const Method* method;
 
-  std::string fact(const std::string& name) const;  // "" without
-  std::string title() const;                        // "pytorch 2.6.0"
+  std::string title() const;  // "pytorch 2.6.0"
 };
 
 // A component's version that a step of a stage lays.
@@ -76,8 +75,5 @@ void check_runtime_of(const Cell& cell, CellReport& report);  // KL035
 
 void check_bazel_of(const Cell& cell, const CellInput& input, CellReport& report);    // KL036
 void check_sources_of(const Cell& cell, const CellInput& input, CellReport& report);  // KL025
-
-// True when a requirements file of this method is for such a cell, by its name: versions, cpu, gpu, cuda.
-bool is_for_cell(const std::string& file, const CellPart& part, bool gpu);
 
 }  // namespace kiln::lint

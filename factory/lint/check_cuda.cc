@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "factory/lint/check_cells.h"
 #include "factory/lint/release_facts.h"
@@ -17,7 +16,7 @@ std::string without_vendor(const std::string& accelerator) {
 
 void check_capabilities(const Cell& cell, CellReport& report) {
   for (const CellPart& part : cell.parts) {
-    const std::string cuda = part.fact("cuda");
+    const std::string cuda = part.version->fact("cuda");
     for (const std::string& accelerator : cell.spec->target.accelerators) {
       if (!accelerator.starts_with("nvidia:")) continue;
       const CapabilityGap gap = capability_gap(cuda, without_vendor(accelerator));
@@ -37,7 +36,7 @@ void check_family(const Cell& cell, const CellInput& input, CellReport& report) 
   auto last = last_cuda_for(family);
   if (!last || !cell.has_nvidia()) return;
   for (const CellPart& part : cell.parts) {
-    const std::string cuda = part.fact("cuda");
+    const std::string cuda = part.version->fact("cuda");
     if (is_cuda_version(cuda) && Version(*last) < Version(cuda) && !Version(*last).covers(Version(cuda)))
       report.add("KL030", part.version->where,
                  fmt::format("{} has CUDA {}, and {} is the last for {}", part.title(), cuda, *last, family),
@@ -57,42 +56,38 @@ bool work_together(const std::string& one, const std::string& other) {
 void check_one_cuda(const Cell& cell, CellReport& report) {
   const CellPart* first = nullptr;
   for (const CellPart& part : cell.parts) {
-    const std::string cuda = part.fact("cuda");
+    const std::string cuda = part.version->fact("cuda");
     if (part.component->kind == Kind::base && cuda == "none")
       report.add("KL021", part.version->where,
                  fmt::format("{} has no CUDA, and the target has a GPU", part.title()), cell.id());
     if (!is_cuda_version(cuda)) continue;
     if (first == nullptr)
       first = &part;
-    else if (!work_together(first->fact("cuda"), cuda))
+    else if (!work_together(first->version->fact("cuda"), cuda))
       report.add("KL033", part.version->where,
                  fmt::format("{} is for CUDA {}, and {} brings {}", part.title(), cuda, first->title(),
-                             first->fact("cuda")),
+                             first->version->fact("cuda")),
                  cell.id());
   }
-}
-
-std::string fact(const Laid& laid, const std::string& name) {
-  auto found = laid.version->facts.find(name);
-  return found == laid.version->facts.end() ? "" : found->second;
 }
 
 void check_host_compilers(const Cell& cell, const CellInput& input, CellReport& report) {
   for (const Stage& stage : cell.spec->stages) {
     const std::vector<Laid> laid = laid_in(stage, input.recipes);
-    auto toolkit =
-        std::ranges::find_if(laid, [](const Laid& one) { return is_cuda_version(fact(one, "cuda")); });
+    auto toolkit = std::ranges::find_if(
+        laid, [](const Laid& one) { return is_cuda_version(one.version->fact("cuda")); });
     if (toolkit == laid.end()) continue;
     for (const Laid& one : laid) {
-      const std::string version = fact(one, "compiler_version");
-      auto newest = newest_host_compiler(fact(*toolkit, "cuda"), fact(one, "compiler"));
+      const std::string version = one.version->fact("compiler_version");
+      auto newest = newest_host_compiler(toolkit->version->fact("cuda"), one.version->fact("compiler"));
       if (!is_cuda_version(version) || !newest ||
           Version(version.substr(0, version.find('.'))) <= Version(*newest))
         continue;
-      report.add("KL031", one.version->where,
-                 fmt::format("CUDA {} takes {} up to {}, and stage '{}' has {}", fact(*toolkit, "cuda"),
-                             fact(one, "compiler"), *newest, stage.name, version),
-                 cell.id());
+      report.add(
+          "KL031", one.version->where,
+          fmt::format("CUDA {} takes {} up to {}, and stage '{}' has {}", toolkit->version->fact("cuda"),
+                      one.version->fact("compiler"), *newest, stage.name, version),
+          cell.id());
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "factory/base/text.h"
 #include "factory/lint/checks.h"
 #include "factory/recipe/native_flag.h"
 #include "factory/source/dockerfile.h"
@@ -33,22 +34,21 @@ bool is_shell_body(const DockerInstruction& run) {
   if (blank != std::string::npos && !is_shell(trim(std::string_view(run.text).substr(blank)))) return false;
   std::string_view body = run.heredocs.front().content;
   std::string_view first = body.substr(0, body.find('\n'));
-  return !first.starts_with("#!") || first.find("sh") != std::string_view::npos;
+  return !first.starts_with("#!") || contains(first, "sh");
 }
 
 // SHELL ["/bin/bash", "-euo", "pipefail", "-c"].
 bool starts_with_errexit(const std::vector<DockerWord>& shell) {
   return std::ranges::any_of(shell, [](const DockerWord& word) {
     const bool letters = word.text.starts_with('-') && !word.text.starts_with("--");
-    return word.text == "errexit" || (letters && word.text.find('e') != std::string::npos);
+    return word.text == "errexit" || (letters && contains(word.text, 'e'));
   });
 }
 
 // Where a branch is today: put in front of a clone, so that the layer is made again when it moves. Nothing
 // reads the answer, and the clone is looked at.
 bool asks_for_branch(std::string_view source) {
-  return source.starts_with("https://api.github.com/repos/") &&
-         source.find("/git/refs/heads/") != std::string_view::npos;
+  return source.starts_with("https://api.github.com/repos/") && contains(source, "/git/refs/heads/");
 }
 
 // What a stage, and those below it, have set for the shells of its RUNs.
@@ -167,8 +167,7 @@ class DockerfileCheck {
     if (!flag.empty()) report_.add("KL003", file_, span, native_text(flag));
     if (std::string reason = secret_in(pair.name, value); !reason.empty())
       report_.add("KL060", file_, span, reason);
-    else if (verb == DockerVerb::arg && is_secret_name(pair.name) &&
-             (value.empty() || value.find('$') != std::string::npos))
+    else if (verb == DockerVerb::arg && is_secret_name(pair.name) && (value.empty() || contains(value, '$')))
       report_.add("KL060", file_, span,
                   fmt::format("the value of {} stays in the image's history", pair.name));
     if (verb == DockerVerb::arg) arguments_.insert(pair.name);
@@ -177,10 +176,9 @@ class DockerfileCheck {
                   fmt::format("the value of {} stays in the image's configuration", pair.name));
     if (has_credentials(value)) report_.add("KL061", file_, span, "this URL has a password");
     if (pair.name != "LD_LIBRARY_PATH") return;
-    if (verb == DockerVerb::env && value.find("LD_LIBRARY_PATH") == std::string::npos)
+    if (verb == DockerVerb::env && !contains(value, "LD_LIBRARY_PATH"))
       report_.add("KL078", file_, span, "the base's LD_LIBRARY_PATH is lost");
-    if (value.find("stubs") != std::string::npos)
-      report_.add("KL082", file_, span, "the stub hides the host's driver");
+    if (contains(value, "stubs")) report_.add("KL082", file_, span, "the stub hides the host's driver");
   }
 
   void check_add(const DockerInstruction& one) {
@@ -189,8 +187,8 @@ class DockerfileCheck {
       std::string source = plain_text(one.words[i].text, parsed_.escape);
       Span span = span_of(one.words[i].place, one.words[i].end);
       bool remote = has_url(source) || source.starts_with("git@");
-      bool archive = source.find(".tar") != std::string::npos || source.ends_with(".tgz") ||
-                     source.ends_with(".txz") || source.find_first_of("$*") != std::string::npos;
+      bool archive = contains(source, ".tar") || source.ends_with(".tgz") || source.ends_with(".txz") ||
+                     source.find_first_of("$*") != std::string::npos;
       plain = plain && !remote && !archive;
       if (!remote) continue;
       if (std::string branch = branch_in_url(source); !branch.empty())
@@ -215,12 +213,12 @@ class DockerfileCheck {
   void check_run(const DockerInstruction& one) {
     bool dropped = stage_ + 1 < parsed_.stages.size();
     for (const DockerFlag& flag : one.flags)  // what is cached is not in the layer
-      dropped = dropped || (flag.name == "mount" && flag.value.find("type=cache") != std::string::npos);
+      dropped = dropped || (flag.name == "mount" && contains(flag.value, "type=cache"));
     ScriptUnit unit{&file_, script_of(one), dropped ? ScriptRole::run_dropped : ScriptRole::run, {}};
     unit.shell = read_shell(file_.text(), unit.span, ShellDialect::dockerfile);
     unit.unattended = shell_.unattended || argument_unattended_;
     unit.assumes_yes = shell_.assumes_yes;
-    unit.stops = shell_.stops || (is_shell_body(one) && one.text.find(" -e") != std::string::npos);
+    unit.stops = shell_.stops || (is_shell_body(one) && contains(one.text, " -e"));
     shell_.assumes_yes = shell_.assumes_yes || configures_assume_yes(unit);
     check_alone(unit, report_);
     whole_.stages.back().units.push_back(unit);

@@ -27,10 +27,10 @@ bool is_branch(std::string_view name) {
 
 // A variable that a person would put a commit into.
 bool is_commit_variable(std::string_view text) {
-  if (text.find('$') == std::string_view::npos) return false;
+  if (!contains(text, '$')) return false;
   const std::string capitals = upper_case(text);
   for (std::string_view part : {"COMMIT", "SHA", "REV", "HASH", "CHECKSUM"})
-    if (capitals.find(part) != std::string::npos) return true;
+    if (contains(capitals, part)) return true;
   return false;
 }
 
@@ -150,10 +150,9 @@ std::string branch_in_url(std::string_view text) {
          {"/archive/refs/heads/{}.", "/archive/{}.", "/raw/{}/", "/zipball/{}", "/tarball/{}", "/blob/{}/"}) {
       std::string part(form);
       part.replace(part.find("{}"), 2, name);
-      if (text.find(part) != std::string_view::npos) return part;
+      if (contains(text, part)) return part;
     }
-    if (text.find("://raw.") != std::string_view::npos &&
-        text.find(fmt::format("/{}/", name)) != std::string_view::npos)
+    if (contains(text, "://raw.") && contains(text, fmt::format("/{}/", name)))
       return fmt::format("/{}/", name);
   }
   return "";
@@ -173,7 +172,7 @@ bool is_download(const Call& call) {
   if (call.program != "curl" && call.program != "wget" && call.program != "aria2c") return false;
   if (call.has("-I") || call.has("--head") || call.has("--version") || call.has("--spider")) return false;
   return std::ranges::any_of(call.arguments, [](const ShellToken* word) {
-    return has_url(word->text) || word->text.find('$') != std::string::npos;
+    return has_url(word->text) || contains(word->text, '$');
   });
 }
 
@@ -206,16 +205,14 @@ bool keeps(std::string_view program) {
 bool is_kept(const ShellCommand& download, const Call& call, const ScriptUnit& unit) {
   if (call.has("-o") || call.has("-O") || call.has_prefix("--output")) return true;
   if (download.after != "|") return !download.in_substitution;
-  const auto& commands = unit.shell.commands;
-  return std::ranges::any_of(commands, [&](const ShellCommand& other) {
+  return std::ranges::any_of(unit.shell.commands, [&](const ShellCommand& other) {
     return other.pipeline == download.pipeline && other.span.begin > download.span.begin &&
            keeps(call_of(other).program);
   });
 }
 
 bool checked_later(const ShellCommand& download, const ScriptUnit& unit) {
-  const auto& commands = unit.shell.commands;
-  return std::ranges::any_of(commands, [&](const ShellCommand& other) {
+  return std::ranges::any_of(unit.shell.commands, [&](const ShellCommand& other) {
     return other.span.begin > download.span.begin && is_check(call_of(other));
   });
 }
@@ -223,8 +220,7 @@ bool checked_later(const ShellCommand& download, const ScriptUnit& unit) {
 }  // namespace
 
 bool has_url(std::string_view text) {
-  return text.find("http://") != std::string_view::npos || text.find("https://") != std::string_view::npos ||
-         text.find("ftp://") != std::string_view::npos;
+  return contains(text, "http://") || contains(text, "https://") || contains(text, "ftp://");
 }
 
 void check_downloads(const ScriptUnit& unit, Report& report) {

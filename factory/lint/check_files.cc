@@ -54,7 +54,7 @@ void check_shell_file(const SourceFile& file, ScriptRole place, Report& report, 
 }
 
 void check_python_file(const SourceFile& file, Report& report) {
-  bool checks = file.text().find("hashlib") != std::string::npos;
+  bool checks = contains(file.text(), "hashlib");
   for (int line = 1; line <= static_cast<int>(file.lines()); ++line) {
     std::string_view code = code_of(file.line_text(line));
     std::size_t start = file.start_of(line);
@@ -62,7 +62,7 @@ void check_python_file(const SourceFile& file, Report& report) {
     if (std::string flag = native_flag(code); !flag.empty())
       report.add("KL003", file, span, native_text(flag));
     for (std::string_view get : {"urlretrieve(", "urlopen(", "requests.get("})
-      if (!checks && code.find(get) != std::string_view::npos)
+      if (!checks && contains(code, get))
         report.add("KL012", file, span, fmt::format("no checksum verifies what {}) downloads", get));
     if (std::string kind = token_in(code); !kind.empty()) report.add("KL060", file, span, "here is " + kind);
     if (has_credentials(code)) report.add("KL061", file, span, "this URL has a password");
@@ -131,7 +131,7 @@ std::optional<ScriptUnit> check_section(const SourceFile& file, const Definition
 std::string check_from(const SourceFile& file, const DefinitionStage& stage, Report& report) {
   const HeaderField* from = stage.find("from");
   if (from == nullptr || lower_case(stage.value("bootstrap")) != "docker") return "";
-  if (from->value.find("{{") != std::string::npos) return "";  // whoever builds says which
+  if (contains(from->value, "{{")) return "";  // whoever builds says which
   Position place = from->value_place;
   check_base(from->value, file.at(file.offset_of(place.line, place.column)), report);
   return from->value;

@@ -29,10 +29,9 @@ std::string written_flag(std::string_view text) {
 bool only_reads(const Call& call) { return call.program == "sed" || call.program == "grep"; }
 
 bool mentions_word(const ScriptUnit& unit, std::string_view name) {
-  const auto& commands = unit.shell.commands;
-  return std::ranges::any_of(commands, [&](const ShellCommand& command) {
-    return std::ranges::any_of(
-        command.words, [&](const ShellToken& word) { return word.text.find(name) != std::string::npos; });
+  return std::ranges::any_of(unit.shell.commands, [&](const ShellCommand& command) {
+    return std::ranges::any_of(command.words,
+                               [&](const ShellToken& word) { return contains(word.text, name); });
   });
 }
 

@@ -29,7 +29,7 @@ std::set<Version> bazels_of(const WholeFile& whole) {
   for (const PlacedCommand& one : whole.commands())
     for (const ShellToken& word : one.command->words) look_at(whole.expanded(word.text));
   for (const Setting& setting : whole.settings)
-    if (upper_case(setting.name).find("BAZEL") != std::string::npos)
+    if (contains(upper_case(setting.name), "BAZEL"))
       if (const std::string version = version_at(setting.value); !version.empty())
         versions.insert(Version(version));
   return versions;
@@ -53,7 +53,7 @@ struct Checkout {
 
 bool is_upstream(std::string_view url) {
   const std::string lower = lower_case(url);
-  return lower.find("tensorflow/tensorflow") != std::string::npos;
+  return contains(lower, "tensorflow/tensorflow");
 }
 
 // Releases of TensorFlow whose source the file takes: by clone and checkout, or as an archive.
@@ -138,8 +138,8 @@ void check_bazel_of(const Cell& cell, const CellInput& input, CellReport& report
 namespace {
 
 bool has_word_with(const ShellCommand& command, std::string_view part) {
-  return std::ranges::any_of(
-      command.words, [&](const ShellToken& word) { return word.text.find(part) != std::string::npos; });
+  return std::ranges::any_of(command.words,
+                             [&](const ShellToken& word) { return contains(word.text, part); });
 }
 
 bool clones(const PlacedCommand& one, std::string_view repository) {
@@ -153,9 +153,8 @@ bool builds(const PlacedCommand& one) {
 }
 
 bool has_pytorch(const WholeFile& whole) {
-  const auto& stages = whole.stages;
-  if (std::ranges::any_of(
-          stages, [](const FileStage& stage) { return stage.base.find("pytorch") != std::string::npos; }))
+  if (std::ranges::any_of(whole.stages,
+                          [](const FileStage& stage) { return contains(stage.base, "pytorch"); }))
     return true;
   for (const PlacedCommand& one : whole.commands()) {
     const std::string program = call_of(*one.command).program;
@@ -189,8 +188,7 @@ namespace {
 bool speaks_of_gpus(std::string_view text) {
   static constexpr std::array<std::string_view, 4> kWords = {"gpu", "cuda", "rocm", "nvidia"};
   const std::string lower = lower_case(text);
-  return std::ranges::any_of(kWords,
-                             [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return contains(lower, word); });
 }
 
 bool says_cpu(std::string_view text) { return has_whole_word(text, "cpu") && !speaks_of_gpus(text); }

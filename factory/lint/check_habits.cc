@@ -49,8 +49,7 @@ bool is_profile(std::string_view path) {
 
 // Read by the same script, further down.
 bool is_sourced_behind(std::string_view path, const ShellCommand& command, const ScriptUnit& unit) {
-  const auto& commands = unit.shell.commands;
-  return std::ranges::any_of(commands, [&](const ShellCommand& other) {
+  return std::ranges::any_of(unit.shell.commands, [&](const ShellCommand& other) {
     const Call call = call_of(other);
     return other.span.begin > command.span.begin && (call.program == "source" || call.program == ".") &&
            call.has(path);
@@ -75,7 +74,8 @@ void check_profiles(const ScriptUnit& unit, Report& report) {
 
 }  // namespace
 
-void check_state(const ScriptUnit& unit, Report& report) {
+// KL001, KL002
+static void check_state(const ScriptUnit& unit, Report& report) {
   if (unit.place == ScriptRole::environment) return;
   if (unit.place != ScriptRole::other && !unit.is_sourced) check_last_commands(unit, report);
   check_profiles(unit, report);
@@ -138,12 +138,10 @@ void check_stub(const ScriptUnit& unit, const ShellCommand& command, Report& rep
     return redirect.target.text.starts_with("/etc/ld.so.conf");
   });
   // Beside the stub itself, where the loader does not look.
-  if (places && !call.arguments.empty() && call.arguments.back()->text.find("/stubs/") != std::string::npos)
-    places = false;
+  if (places && !call.arguments.empty() && contains(call.arguments.back()->text, "/stubs/")) places = false;
   for (const ShellToken* word : call.arguments) {
-    bool stub = word->text.find("stubs/libcuda.") != std::string::npos;
-    bool folder = configures && word->text.find("cuda") != std::string::npos &&
-                  word->text.find("stubs") != std::string::npos;
+    bool stub = contains(word->text, "stubs/libcuda.");
+    bool folder = configures && contains(word->text, "cuda") && contains(word->text, "stubs");
     if ((places && stub) || folder) {
       add(report, "KL082", unit, command, word->span, "the stub hides the host's driver");
       return;
@@ -191,16 +189,15 @@ bool stops_at_errors(const ScriptUnit& unit) {
   const bool whole = in_recipe(unit.place);
   std::string_view first = whole ? unit.file->line_text(1) : unit.text().substr(0, unit.text().find('\n'));
   std::size_t blank = first.find(' ');
-  if (first.starts_with("#!") && blank != std::string_view::npos &&
-      first.substr(blank).find(" -") != std::string_view::npos &&
+  if (first.starts_with("#!") && blank != std::string_view::npos && contains(first.substr(blank), " -") &&
       first.substr(blank).find('e', first.substr(blank).find(" -")) != std::string_view::npos)
     return true;
   return std::ranges::any_of(unit.shell.commands, [](const ShellCommand& command) {
     const Call call = call_of(command);
     if (call.program != "set") return false;
     return std::ranges::any_of(call.arguments, [](const ShellToken* word) {
-      return word->text == "errexit" || (word->text.starts_with('-') && !word->text.starts_with("--") &&
-                                         word->text.find('e') != std::string::npos);
+      return word->text == "errexit" ||
+             (word->text.starts_with('-') && !word->text.starts_with("--") && contains(word->text, 'e'));
     });
   });
 }
@@ -238,7 +235,8 @@ Finding& add(Report& report, std::string_view rule, const ScriptUnit& unit, cons
   return finding;
 }
 
-void check_habits(const ScriptUnit& unit, Report& report) {
+// KL034, KL075, KL077, KL079, KL081, KL082, KL084
+static void check_habits(const ScriptUnit& unit, Report& report) {
   if (unit.place == ScriptRole::environment) return;
   for (const ShellCommand& command : unit.shell.commands) {
     check_sudo(unit, command, report);

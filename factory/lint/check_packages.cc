@@ -16,15 +16,12 @@ namespace {
 
 bool only_local_files(const AptCall& apt) {
   const auto packages = apt.packages();
-  return !packages.empty() && std::ranges::all_of(packages, [](const ShellToken* word) {
-    return word->text.find('/') != std::string::npos;
-  });
+  return !packages.empty() &&
+         std::ranges::all_of(packages, [](const ShellToken* word) { return contains(word->text, '/'); });
 }
 
 // APT::Get::Assume-Yes "true" in a file or behind -o, in small or capital letters.
-bool mentions_assume_yes(std::string_view text) {
-  return lower_case(text).find("assume-yes") != std::string::npos;
-}
+bool mentions_assume_yes(std::string_view text) { return contains(lower_case(text), "assume-yes"); }
 
 bool answers(const AptCall& apt, const ScriptUnit& unit) {
   if (unit.assumes_yes || mentions_assume_yes(unit.text())) return true;
@@ -33,10 +30,9 @@ bool answers(const AptCall& apt, const ScriptUnit& unit) {
     if (text == "--yes" || text == "--assume-yes" || text == "--force-yes" || text == "-q=2" || text == "-qq")
       return true;
     bool letters = text.starts_with('-') && !text.starts_with("--");
-    if (letters && (text.find('y') != std::string::npos || text.find("qq") != std::string::npos)) return true;
+    if (letters && (contains(text, 'y') || contains(text, "qq"))) return true;
   }
-  const auto& commands = unit.shell.commands;
-  return std::ranges::any_of(commands, [&](const ShellCommand& other) {
+  return std::ranges::any_of(unit.shell.commands, [&](const ShellCommand& other) {
     return other.pipeline == apt.command->pipeline && call_of(other).program == "yes";
   });
 }
@@ -196,8 +192,7 @@ const TimeZoneTable& table() {
 // Null for a base that is no plain Ubuntu, or has tzdata.
 const Release* ubuntu_release(const std::string& base) {
   const std::string name = hub_name(base);
-  const auto& images = table().images;
-  if (std::ranges::find(images, name) == images.end()) return nullptr;
+  if (!contains(table().images, name)) return nullptr;
   for (const Release& release : table().releases)
     for (const std::string& tag : release.tags)
       if (glob_matches(tag, tag_of(base))) return &release;
@@ -206,8 +201,7 @@ const Release* ubuntu_release(const std::string& base) {
 
 bool is_answer(const ShellToken& word) {
   return word.text == "debconf-set-selections" || assigned_name(word.text) == "DEBIAN_FRONTEND" ||
-         word.text.find("/etc/timezone") != std::string::npos ||
-         word.text.find("/etc/localtime") != std::string::npos;
+         contains(word.text, "/etc/timezone") || contains(word.text, "/etc/localtime");
 }
 
 // Whether the command answers the question, for itself or for those behind it in its step.
@@ -307,14 +301,13 @@ bool is_environment(const Call& call) {
 bool conda_answers(const Call& call, const ScriptUnit& unit, const ShellCommand& command) {
   const bool yes = std::ranges::any_of(call.arguments, [](const ShellToken* word) {
     const std::string& text = word->text;
-    return text == "--yes" || (text.starts_with('-') && !text.starts_with("--") && text.size() < 5 &&
-                               text.find('y') != std::string::npos);
+    return text == "--yes" ||
+           (text.starts_with('-') && !text.starts_with("--") && text.size() < 5 && contains(text, 'y'));
   });
   if (yes || call.has("--dry-run") || is_environment(call) || unit.mentions("CONDA_ALWAYS_YES") ||
       unit.mentions("always_yes"))
     return true;
-  const auto& commands = unit.shell.commands;
-  return std::ranges::any_of(commands, [&](const ShellCommand& other) {
+  return std::ranges::any_of(unit.shell.commands, [&](const ShellCommand& other) {
     const std::string feeder = call_of(other).program;
     return other.pipeline == command.pipeline && (feeder == "yes" || feeder == "echo");
   });
@@ -324,8 +317,7 @@ bool conda_answers(const Call& call, const ScriptUnit& unit, const ShellCommand&
 bool removes_packages(const Call& call) {
   const bool removes = call.program == "rm" || (call.program == "find" && call.has("-delete"));
   return removes && std::ranges::any_of(call.arguments, [](const ShellToken* word) {
-           return word->text.find("pkgs") != std::string::npos ||
-                  word->text.find("CONDA_PKGS_DIRS") != std::string::npos;
+           return contains(word->text, "pkgs") || contains(word->text, "CONDA_PKGS_DIRS");
          });
 }
 

@@ -15,7 +15,7 @@ namespace {
 void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
   bool reported = false;
   for (const PipPackage& one : pip.packages) {
-    if (one.url.starts_with("git+") && !has_commit(one.url) && one.url.find('$') == std::string::npos) {
+    if (one.url.starts_with("git+") && !has_commit(one.url) && !contains(one.url, '$')) {
       add(report, "KL010", unit, command, one.span, "git+ without a commit installs the newest commit");
     } else if (!one.exact) {
       add(report, "KL013", unit, command, one.span,
@@ -51,15 +51,14 @@ bool puts_own_folder_first(const ShellToken& word) {
   std::string_view first = std::string_view(word.text).substr(word.text.find('=') + 1);
   if (first.starts_with("$PATH") || first.starts_with("${PATH")) return false;
   first = first.substr(0, first.find(':'));
-  if (first.find('/') == std::string_view::npos) return false;
+  if (!contains(first, '/')) return false;
   first = first.substr(0, first.find('$', 1));
   return !(first.empty() || is_one_of(first, "/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin"));
 }
 
 bool enters_environment(const ScriptUnit& unit) {
-  const auto& commands = unit.shell.commands;
   return unit.mentions("/bin/activate") || unit.mentions("VIRTUAL_ENV=") ||
-         std::ranges::any_of(commands, [](const ShellCommand& command) {
+         std::ranges::any_of(unit.shell.commands, [](const ShellCommand& command) {
            const Call call = call_of(command);
            const bool conda =
                call.program == "conda" || call.program == "mamba" || call.program == "micromamba";
@@ -71,14 +70,12 @@ bool enters_environment(const ScriptUnit& unit) {
 // Into a folder of its own: a virtual environment, --target, --prefix.
 bool is_apart(const PipCall& pip, const ScriptUnit& unit) {
   const std::string& path = pip.call.word->text;
-  bool system =
-      path.find('/') == std::string::npos || path.starts_with("/usr/bin/") || path.starts_with("/bin/");
+  bool system = !contains(path, '/') || path.starts_with("/usr/bin/") || path.starts_with("/bin/");
   if (!system) return true;
   if (pip.call.program == "uv" && !pip.call.has("--system")) return true;  // it takes an environment only
   for (std::string_view option : {"--target", "-t", "--prefix", "--root", "--python"})
     if (pip.call.has_prefix(option)) return true;
-  const auto& names = unit.shell.functions;
-  return std::ranges::find(names, "pip") != names.end() || enters_environment(unit);
+  return contains(unit.shell.functions, "pip") || enters_environment(unit);
 }
 
 void check_place(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
@@ -116,12 +113,7 @@ std::string wheel_name(std::string_view text) {
 }
 
 std::string wheel_python(std::string_view wheel) {
-  std::vector<std::string_view> parts;
-  for (std::size_t start = 0; start <= wheel.size();) {
-    std::size_t end = std::min(wheel.find('-', start), wheel.size());
-    parts.push_back(wheel.substr(start, end - start));
-    start = end + 1;
-  }
+  const std::vector<std::string_view> parts = split(wheel, '-');
   if (parts.size() < 5) return "";
   std::string_view tag = parts[parts.size() - 3];
   std::string_view abi = parts[parts.size() - 2];
@@ -154,9 +146,8 @@ const ShellToken* extra_index_of(const Call& call) {
 // A local version (1.13.0+cu117) is on no public index: it names the index that it is from.
 bool name_their_index(const PipCall& pip) {
   return pip.words.files.empty() && !pip.packages.empty() &&
-         std::ranges::all_of(pip.packages, [](const PipPackage& one) {
-           return one.exact && one.version.find('+') != std::string::npos;
-         });
+         std::ranges::all_of(pip.packages,
+                             [](const PipPackage& one) { return one.exact && contains(one.version, '+'); });
 }
 
 // uv asks its indexes in order, and stays with the first that knows the name.

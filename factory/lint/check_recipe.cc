@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "factory/base/json.h"
@@ -22,7 +21,7 @@ namespace {
 std::set<std::string> scripts_with_pip_cache(const Recipe& component) {
   std::set<std::string> scripts;
   for (const Method& method : component.methods) {
-    if (std::ranges::find(method.cache, "pip") == method.cache.end()) continue;
+    if (!contains(method.cache, "pip")) continue;
     scripts.insert(method.script);
     if (method.build) scripts.insert(method.build->script);
     scripts.insert(method.files.begin(), method.files.end());
@@ -56,7 +55,7 @@ void check_files(const RecipeSource& recipe, Report& report) {
       check_shell_file(file, place, report, {kept.contains(path), sourced.contains(path)});
     else if (path.ends_with(".py"))
       check_python_file(file, report);
-    else if (path.ends_with(".txt") && path.find("requirements") != std::string::npos)
+    else if (path.ends_with(".txt") && contains(path, "requirements"))
       check_requirements_file(file, report);
   }
 }
@@ -69,9 +68,9 @@ void check_environment(const JsonNode& method, Report& report) {
     if (std::string reason = secret_in(name, value); !reason.empty())
       report.add("KL060", node.where(), reason);
     if (has_credentials(value)) report.add("KL061", node.where(), "this URL has a password");
-    if (name == "LD_LIBRARY_PATH" && value.find("LD_LIBRARY_PATH") == std::string::npos)
+    if (name == "LD_LIBRARY_PATH" && !contains(value, "LD_LIBRARY_PATH"))
       report.add("KL078", node.where(), "the base's LD_LIBRARY_PATH is lost");
-    if (name == "LD_LIBRARY_PATH" && value.find("stubs") != std::string::npos)
+    if (name == "LD_LIBRARY_PATH" && contains(value, "stubs"))
       report.add("KL082", node.where(), "the stub hides the host's driver");
   }
 }
@@ -86,7 +85,7 @@ void check_methods(const RecipeSource& recipe, Report& report) {
 
 bool reads_source(const RecipeSource& recipe, const Method& method) {
   auto reads = [&](const std::string& path) {
-    return !path.empty() && recipe.files.at(path).text().find("KILN_SOURCE_") != std::string::npos;
+    return !path.empty() && contains(recipe.files.at(path).text(), "KILN_SOURCE_");
   };
   return reads(method.script) || (method.build && reads(method.build->script)) ||
          std::ranges::any_of(method.files, reads);
@@ -112,8 +111,8 @@ void check_caches(const RecipeSource& recipe, Report& report) {
     for (const std::string& path : method.files) text += recipe.files.at(path).text();
     for (std::size_t i = 0; i < method.cache.size(); ++i) {
       const CacheKind* kind = find_cache_kind(method.cache[i]);
-      const bool is_used = text.find(kind->word) != std::string::npos &&
-                           (kind->without.empty() || text.find(kind->without) == std::string::npos);
+      const bool is_used =
+          contains(text, kind->word) && (kind->without.empty() || !contains(text, kind->without));
       if (!is_used)
         report.add("KL095", methods.at(method.name).at("cache").where(),
                    fmt::format("no script of the method '{}' uses the cache '{}': {}", method.name,
@@ -227,27 +226,6 @@ void check_wheels(const RecipeSource& recipe, Report& report) {
 
 }  // namespace
 
-void check_recipe(const RecipeSource& recipe, Report& report) {
-  const JsonNode root = recipe.document.root();
-  check_files(recipe, report);
-  check_methods(recipe, report);
-  check_versions(recipe, report);
-  check_facts(recipe, report);
-  check_sources(recipe, report);
-  check_caches(recipe, report);
-  check_epoch(recipe, report);
-  check_accept(recipe, report);
-  check_drivers(recipe, report);
-  check_wheels(recipe, report);
-  check_recipe_parameters(recipe, report);
-  check_recipe_test(recipe, report);
-  for (const std::string& path : recipe.unnamed)
-    report.add("KL092", {(recipe.component.folder / path).string(), 1, 1, ""},
-               fmt::format("recipe.json does not name '{}'", path));
-  if (recipe.component.licenses.empty())
-    report.add("KL093", root.where(), "nothing says under which licences it is");
-}
-
 // Builds that become others because of SOURCE_DATE_EPOCH, which kiln sets for every script.
 
 namespace {
@@ -332,13 +310,12 @@ MethodScripts scripts_of(const RecipeSource& recipe, const Method& method) {
 
 // "" when the build is what its script says.
 std::string change_of(const EpochReader& reader, const MethodScripts& scripts) {
-  if (scripts.code.find("SOURCE_DATE_EPOCH") != std::string::npos) return "";
+  if (contains(scripts.code, "SOURCE_DATE_EPOCH")) return "";
   if (!contains_any(scripts.code, reader.decided_by))
     return fmt::format(
         "{} switches {} off because kiln sets SOURCE_DATE_EPOCH: this compiles baseline code{}", reader.name,
         reader.native, scripts.method->stock ? ", which is not the project's own build" : "");
-  if (scripts.method->stock && scripts.code.find(reader.off) != std::string::npos &&
-      scripts.code.find(reader.variants) == std::string::npos)
+  if (scripts.method->stock && contains(scripts.code, reader.off) && !contains(scripts.code, reader.variants))
     return fmt::format("{} is not the project's own build: its default is {}, or {} in its releases",
                        reader.off, reader.native, reader.variants);
   return "";
@@ -356,11 +333,33 @@ void check_method(const EpochReader& reader, const MethodScripts& scripts, Repor
 
 }  // namespace
 
-void check_epoch(const RecipeSource& recipe, Report& report) {
+// KL096
+static void check_epoch(const RecipeSource& recipe, Report& report) {
   for (const Method& method : recipe.component.methods) {
     const MethodScripts scripts = scripts_of(recipe, method);
     for (const EpochReader& reader : epoch_readers()) check_method(reader, scripts, report);
   }
+}
+
+void check_recipe(const RecipeSource& recipe, Report& report) {
+  const JsonNode root = recipe.document.root();
+  check_files(recipe, report);
+  check_methods(recipe, report);
+  check_versions(recipe, report);
+  check_facts(recipe, report);
+  check_sources(recipe, report);
+  check_caches(recipe, report);
+  check_epoch(recipe, report);
+  check_accept(recipe, report);
+  check_drivers(recipe, report);
+  check_wheels(recipe, report);
+  check_recipe_parameters(recipe, report);
+  check_recipe_test(recipe, report);
+  for (const std::string& path : recipe.unnamed)
+    report.add("KL092", {(recipe.component.folder / path).string(), 1, 1, ""},
+               fmt::format("recipe.json does not name '{}'", path));
+  if (recipe.component.licenses.empty())
+    report.add("KL093", root.where(), "nothing says under which licences it is");
 }
 
 }  // namespace kiln::lint

@@ -66,8 +66,7 @@ bool python_asserts(std::string_view text) {
   static constexpr std::array<std::string_view, 10> kWords = {
       "assert",     "raise ",       "sys.exit(", "exit(",  "check_call",
       "check=True", "check_output", "unittest",  "pytest", "quit("};
-  return std::ranges::any_of(
-      kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return contains(text, word); });
 }
 
 // The Python file of the recipe that a command runs; null without.
@@ -109,7 +108,7 @@ bool is_self_test(const ShellCommand& command) {
   if (!call.program.starts_with("python")) return false;
   if (call.has("-m") && (call.has("pytest") || call.has("unittest"))) return true;
   return call.has("-c") && std::ranges::any_of(call.arguments, [](const ShellToken* word) {
-           return word->text.find("import ") != std::string::npos;
+           return contains(word->text, "import ");
          });
 }
 
@@ -222,7 +221,7 @@ bool assigns(const SourceFile& file, const std::string& name) {
   const std::string& text = file.text();
   std::string form = name + "=";
   for (std::size_t at = text.find(form); at != std::string::npos; at = text.find(form, at + 1))
-    if (at == 0 || std::string_view(" \t\n;").find(text[at - 1]) != std::string_view::npos) return true;
+    if (at == 0 || contains(" \t\n;", text[at - 1])) return true;
   return false;
 }
 
@@ -263,12 +262,10 @@ class ParameterCheck {
     for (const std::string& path : paths) {
       const SourceFile& file = recipe_.files.at(path);
       for (const Use& use : uses_in(path, file)) {
-        const auto& declared = method.parameters;
         bool known = is_given_to_every_script(use.name) || assigns(file, use.name) ||
                      method.environment.contains(use.name) ||
                      (path == method.archive && is_given_to(GivenTo::archive_script, use.name)) ||
-                     std::ranges::find(declared, use.name) != declared.end() ||
-                     std::ranges::find(given, use.name) != given.end();
+                     contains(method.parameters, use.name) || contains(given, use.name);
         if (known || !reported_.emplace(path, use.name).second) continue;
         report_.add("KL090", file, use.span,
                     fmt::format("method '{}' does not declare {}", method.name, use.name));
@@ -282,9 +279,8 @@ class ParameterCheck {
     for (std::size_t i = 0; i < method.parameters.size(); ++i) {
       const std::string& name = method.parameters[i];
       if (is_read_by_tools(name) || name == "KILN_VERSION") continue;  // each version is a build of its own
-      bool read = std::ranges::any_of(paths, [&](const std::string& path) {
-        return recipe_.files.at(path).text().find(name) != std::string::npos;
-      });
+      bool read = std::ranges::any_of(
+          paths, [&](const std::string& path) { return contains(recipe_.files.at(path).text(), name); });
       if (read) continue;
       const JsonNode list = recipe_.document.root().at("methods").at(method.name).at("parameters");
       report_.add("KL091", list.items().at(i).where(),

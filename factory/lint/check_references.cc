@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "factory/base/json.h"
@@ -42,7 +41,7 @@ std::string hub_name(std::string_view reference) {
 }
 
 void check_base(std::string_view reference, const SourceLocation& where, Report& report) {
-  const bool pinned = reference.find("@sha256:") != std::string_view::npos;
+  const bool pinned = contains(reference, "@sha256:");
   std::string tag = tag_of(reference);
   if (tag.empty() && !pinned) tag = "latest";
   const std::string name = hub_name(reference);
@@ -119,7 +118,7 @@ void check_fork_commits(const WholeFile& whole, Report& report) {
 void check_source_commit(std::string_view url, std::string_view commit, const SourceLocation& where,
                          Report& report) {
   for (const ForeignCommit& one : foreign_commits())
-    if (url.find(one.repository) != std::string_view::npos && names_commit(commit, one.commit))
+    if (contains(url, one.repository) && names_commit(commit, one.commit))
       report.add("KL025", where, foreign_text(one)).hint = one.instead;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/text.h"
 #include "factory/lint/finding.h"
 #include "factory/lint/unit.h"
 
@@ -40,7 +41,7 @@ struct WholeFile {
   // All of its shell, stage by stage, but for what runs in a finished container.
   std::vector<PlacedCommand> commands() const;
   std::vector<std::pair<PlacedCommand, PipCall>> pip_calls() const;
-  bool mentions(std::string_view words) const { return file->text().find(words) != std::string::npos; }
+  bool mentions(std::string_view words) const { return contains(file->text(), words); }
   // $NAME and ${NAME} replaced where the file gives that name one value, and one only.
   std::string expanded(std::string_view text) const;
   // With the settings of its shell added, which the reader of the file leaves to this.
@@ -70,14 +71,12 @@ void check_script(const ScriptUnit& unit, Report& report);  // all of the follow
 void check_alone(const ScriptUnit& unit,
                  Report& report);  // all that need not see what the next RUN does: not git, not downloads
 
-void check_state(const ScriptUnit& unit, Report& report);      // KL001, KL002
-void check_flags(const ScriptUnit& unit, Report& report);      // KL003, KL004
-void check_git(const ScriptUnit& unit, Report& report);        // KL010, KL011
-void check_downloads(const ScriptUnit& unit, Report& report);  // KL011, KL012, KL017
-void check_pip(const ScriptUnit& unit, Report& report);        // KL013, KL014, KL022, KL051, KL080
-void check_conda(const ScriptUnit& unit, Report& report);      // KL013, KL052, KL072
-void check_apt(const ScriptUnit& unit, Report& report);        // KL050, KL071 to KL074
-void check_habits(const ScriptUnit& unit, Report& report);  // KL034, KL075, KL077, KL079, KL081, KL082, KL084
+void check_flags(const ScriptUnit& unit, Report& report);           // KL003, KL004
+void check_git(const ScriptUnit& unit, Report& report);             // KL010, KL011
+void check_downloads(const ScriptUnit& unit, Report& report);       // KL011, KL012, KL017
+void check_pip(const ScriptUnit& unit, Report& report);             // KL013, KL014, KL022, KL051, KL080
+void check_conda(const ScriptUnit& unit, Report& report);           // KL013, KL052, KL072
+void check_apt(const ScriptUnit& unit, Report& report);             // KL050, KL071 to KL074
 void check_script_secrets(const ScriptUnit& unit, Report& report);  // KL060, KL061
 
 // A finding about part of a command: a suppression may stand above the command's first line.

@@ -6,8 +6,7 @@
 #include <map>
 
 #include "factory/base/enum_names.h"
-#include "factory/base/error.h"
-#include "factory/base/json.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 // Generated from data/*.json by cmake/embed.cmake.
@@ -61,9 +60,8 @@ const std::vector<Rule>& rules() {
 }
 
 const Rule* find_rule(std::string_view id_or_name) {
-  auto found = std::ranges::find_if(
-      rules(), [&](const Rule& rule) { return rule.id == id_or_name || rule.name == id_or_name; });
-  return found == rules().end() ? nullptr : &*found;
+  return find_where(rules(),
+                    [&](const Rule& rule) { return rule.id == id_or_name || rule.name == id_or_name; });
 }
 
 std::string nearest_rule(std::string_view id_or_name) {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "factory/lint/checks.h"
 #include "factory/lint/recipe_source.h"
 #include "factory/lint/unit.h"
@@ -15,6 +15,103 @@
 #include "factory/source/source_file.h"
 
 namespace kiln::lint {
+
+// Suppressions in comments: `# kiln-lint: ignore KL012 reason`, in JSON `// kiln-lint: ignore KL040 reason`.
+// One holds for its own line and for the command or value that follows it.
+
+namespace {
+
+constexpr std::string_view kMark = "kiln-lint:";
+
+struct Suppression {
+  std::string rule;
+  std::string reason;
+  int line = 0;
+  bool alone = false;  // nothing but the comment is on the line
+};
+
+std::string_view next_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  std::string_view word = text.substr(0, text.find_first_of(" \t"));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+bool in_comment(std::string_view line, std::size_t at) {
+  std::string_view before = line.substr(0, at);
+  while (before.ends_with(' ')) before.remove_suffix(1);
+  return before.ends_with('#') || before.ends_with("//");
+}
+
+void read_one(const SourceFile& file, int line, std::size_t at, Report& report,
+              std::vector<Suppression>& out) {
+  std::string_view text = file.line_text(line);
+  Span span{file.start_of(line) + at, file.start_of(line) + text.size()};
+  text.remove_prefix(at + kMark.size());
+  if (next_word(text) != "ignore") {
+    report.add("KL099", file, span, "expected `kiln-lint: ignore KL000 reason`");
+    return;
+  }
+  std::string_view word = next_word(text);
+  const Rule* rule = find_rule(word);
+  if (rule == nullptr) {
+    report.add("KL099", file, span, fmt::format("there is no rule '{}'", word)).hint = nearest_rule(word);
+    return;
+  }
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  if (text.size() < 3) {
+    report.add("KL099", file, span, fmt::format("{} is ignored without a reason", rule->id));
+    return;
+  }
+  std::string_view before = file.line_text(line).substr(0, at);
+  out.push_back(
+      {rule->id, std::string(text), line, before.find_first_not_of(" \t#/") == std::string_view::npos});
+}
+
+std::vector<Suppression> read_all(const SourceFile& file, Report& report) {
+  std::vector<Suppression> all;
+  if (!contains(file.text(), kMark)) return all;
+  for (int line = 1; line <= static_cast<int>(file.lines()); ++line) {
+    std::size_t at = file.line_text(line).find(kMark);
+    if (at != std::string_view::npos && in_comment(file.line_text(line), at))
+      read_one(file, line, at, report, all);
+  }
+  return all;
+}
+
+// The first line below a comment that is no comment itself.
+int line_below(const SourceFile& file, int line) {
+  int below = line + 1;
+  for (; below <= static_cast<int>(file.lines()); ++below) {
+    std::string_view text = file.line_text(below);
+    std::size_t first = text.find_first_not_of(" \t");
+    bool comment =
+        first != std::string_view::npos && (text[first] == '#' || text.substr(first).starts_with("//"));
+    if (!comment || text.starts_with("#!")) break;
+  }
+  return below;
+}
+
+}  // namespace
+
+// Marks what comments of the files allow (`# kiln-lint: ignore KL012 reason`) and reports comments without a
+// reason (KL099).
+static void apply_suppressions(std::map<std::string, SourceFile>& sources, Report& report) {
+  for (const auto& [path, file] : sources) {
+    for (const Suppression& one : read_all(file, report)) {
+      int below = one.alone ? line_below(file, one.line) : 0;
+      for (Finding& finding : report.findings()) {
+        if (finding.rule != one.rule || finding.where.file != path) continue;
+        bool here = finding.where.line == one.line || finding.where.line == below ||
+                    finding.first_line == below || finding.first_line == one.line;
+        if (!here) continue;
+        finding.suppressed = true;
+        finding.justification = one.reason;
+      }
+    }
+  }
+}
+
 namespace {
 
 constexpr int kDeepest = 12;
@@ -25,12 +122,12 @@ bool is_script(std::string_view path, std::string_view text) {
 
 bool is_for_bash(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('\n'));
-  return first.starts_with("#!") && first.find("bash") != std::string_view::npos;
+  return first.starts_with("#!") && contains(first, "bash");
 }
 
 // On the distributions of rpm /bin/sh is bash. A script that serves both kinds is for dash as well.
 bool is_for_rpm(std::string_view text) {
-  if (text.find("# shellcheck shell=bash\n") != std::string_view::npos) return true;  // an import's
+  if (contains(text, "# shellcheck shell=bash\n")) return true;  // an import's
   bool rpm = false;
   for (const ShellCommand& command : read_shell(text).commands) {
     const std::string program = call_of(command).program;
@@ -102,7 +199,7 @@ FileKind kind_of_file(const fs::path& file) {
   if (is_definition_name(name)) return FileKind::definition;
   if (name.ends_with(".sh")) return FileKind::script;
   if (name.ends_with(".py")) return FileKind::python;
-  if (name.ends_with(".txt") && name.find("requirements") != std::string::npos) return FileKind::requirements;
+  if (name.ends_with(".txt") && contains(name, "requirements")) return FileKind::requirements;
   return FileKind::unknown;
 }
 
@@ -113,9 +210,7 @@ std::vector<fs::path> recipes_below(const fs::path& path, const FileSystem& file
 }
 
 bool RuleSelection::wants(const std::string& rule) const {
-  auto has = [&](const std::vector<std::string>& list) {
-    return std::ranges::find(list, rule) != list.end();
-  };
+  auto has = [&](const std::vector<std::string>& list) { return contains(list, rule); };
   return (only.empty() || has(only)) && !has(ignore);
 }
 
@@ -147,8 +242,7 @@ std::vector<fs::path> Linter::look_at(const fs::path& path) {
 void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matrices, int depth) {
   if (depth > kDeepest) return;
   const std::vector<std::string> names = list(folder);
-  if (std::ranges::find(names, "recipe.json") != names.end())
-    return look_at_recipe((folder / "recipe.json").lexically_normal());
+  if (contains(names, "recipe.json")) return look_at_recipe((folder / "recipe.json").lexically_normal());
   for (const std::string& name : names) {
     if (!is_searched(name)) continue;
     const fs::path path = (folder / name).lexically_normal();  // "Dockerfile", not "./Dockerfile"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "factory/base/effects.h"
-#include "factory/cpu/microarchitecture.h"
 #include "factory/lint/check_cells.h"
 #include "factory/lint/finding.h"
 
@@ -89,10 +88,6 @@ class Linter {
   std::vector<Script> scripts_;
   std::set<std::string> pinned_;  // recipes of bases that a lockfile pins: their tags may move
 };
-
-// Marks what comments of the files allow (`# kiln-lint: ignore KL012 reason`) and reports comments without a
-// reason (KL099).
-void apply_suppressions(std::map<std::string, SourceFile>& sources, Report& report);
 
 // What shellcheck says about the files, in one batch; findings of unchanged scripts come from the cache.
 // Throws nothing for a shellcheck that is missing: a note says so.

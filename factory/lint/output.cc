@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/digest.h"
@@ -33,11 +34,7 @@ Json to_json(const Finding& finding) {
 // `indent` in front of every line.
 std::string indented(std::string_view text, std::string_view indent) {
   std::string out;
-  for (std::size_t start = 0; start <= text.size();) {
-    std::size_t end = std::min(text.find('\n', start), text.size());
-    out += fmt::format("{}{}\n", indent, text.substr(start, end - start));
-    start = end + 1;
-  }
+  for (std::string_view line : split(text, '\n')) out += fmt::format("{}{}\n", indent, line);
   return out;
 }
 
@@ -171,8 +168,7 @@ std::string fingerprint(const Finding& finding, const LintResult& result) {
 }
 
 Json to_sarif_result(const Finding& finding, const LintResult& result) {
-  auto index = std::ranges::find_if(rules(), [&](const Rule& rule) { return rule.id == finding.rule; }) -
-               rules().begin();
+  auto index = std::ranges::find(rules(), finding.rule, &Rule::id) - rules().begin();
   Json json = {{"ruleId", finding.rule},
                {"ruleIndex", index},
                {"level", name_of(finding.severity)},
@@ -223,13 +219,11 @@ std::string to_sarif(const LintResult& result, Severity least, std::string_view 
 
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t start = 0; start < text.size();) {
-    std::size_t end = std::min(text.find('\n', start), text.size());
-    lines.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
+using Lines = std::vector<std::string_view>;
+
+Lines lines_of(std::string_view text) {
+  Lines lines = split(text, '\n');
+  if (lines.back().empty()) lines.pop_back();
   return lines;
 }
 
@@ -249,12 +243,12 @@ FixedFile apply(const SourceFile& file, std::vector<Edit> edits) {
 
 struct DiffLine {
   char sign;  // ' ', '-', '+'
-  const std::string* text;
+  std::string_view text;
 };
 
 // Longest common subsequence, after the equal lines at both ends: texts that differ in a few lines, a few
 // hundred lines long.
-std::vector<DiffLine> compare(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+std::vector<DiffLine> compare(const Lines& a, const Lines& b) {
   std::size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   std::size_t tail = 0;
@@ -268,18 +262,18 @@ std::vector<DiffLine> compare(const std::vector<std::string>& a, const std::vect
       length[i][j] = a[head + i] == b[head + j] ? length[i + 1][j + 1] + 1
                                                 : std::max(length[i + 1][j], length[i][j + 1]);
   std::vector<DiffLine> lines;
-  for (std::size_t i = 0; i < head; ++i) lines.push_back({' ', &a[i]});
+  for (std::size_t i = 0; i < head; ++i) lines.push_back({' ', a[i]});
   for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
     if (i < rows && j < columns && a[head + i] == b[head + j]) {
-      lines.push_back({' ', &a[head + i++]});
+      lines.push_back({' ', a[head + i++]});
       ++j;
     } else if (i < rows && (j == columns || length[i + 1][j] >= length[i][j + 1])) {
-      lines.push_back({'-', &a[head + i++]});
+      lines.push_back({'-', a[head + i++]});
     } else {
-      lines.push_back({'+', &b[head + j++]});
+      lines.push_back({'+', b[head + j++]});
     }
   }
-  for (std::size_t i = a.size() - tail; i < a.size(); ++i) lines.push_back({' ', &a[i]});
+  for (std::size_t i = a.size() - tail; i < a.size(); ++i) lines.push_back({' ', a[i]});
   return lines;
 }
 
@@ -312,9 +306,7 @@ std::vector<FixedFile> fix(const LintResult& result, Severity least) {
 
 std::string unified_diff(const std::string& path, const std::string& before, const std::string& after) {
   if (before == after) return "";
-  const std::vector<std::string> a = lines_of(before);
-  const std::vector<std::string> b = lines_of(after);
-  const std::vector<DiffLine> lines = compare(a, b);
+  const std::vector<DiffLine> lines = compare(lines_of(before), lines_of(after));
   std::string out = fmt::format("--- {0}\n+++ {0}\n", path);
   std::size_t from = 0;
   for (Span hunk = next_hunk(lines, 0); hunk.begin < hunk.end; hunk = next_hunk(lines, from)) {
@@ -329,7 +321,7 @@ std::string unified_diff(const std::string& path, const std::string& before, con
     out += fmt::format("@@ -{},{} +{},{} @@\n", count('+', 0, hunk.begin) + (old_lines > 0 ? 1 : 0),
                        old_lines, count('-', 0, hunk.begin) + (new_lines > 0 ? 1 : 0), new_lines);
     for (std::size_t i = hunk.begin; i < hunk.end; ++i)
-      out += fmt::format("{}{}\n", lines[i].sign, *lines[i].text);
+      out += fmt::format("{}{}\n", lines[i].sign, lines[i].text);
     from = hunk.end;
   }
   return out;

@@ -1,7 +1,6 @@
 // Findings as text, JSON and SARIF; rules as tables.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -31,7 +30,6 @@ std::string rules_as_json();            // array of the rules' members
 std::string explain(const Rule& rule);  // what, why, examples
 
 // --fix: what can be mended without a person.
-
 struct FixedFile {
   std::string path;
   std::string before;

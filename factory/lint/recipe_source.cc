@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
@@ -109,7 +107,7 @@ std::vector<FactLine> fact_lines(const std::vector<RecipeFacts>& recipes) {
     for (const Fact& fact : recipe.facts) ++counts[source_of(fact, recipe.sources)];
     for (const FactSource& source : recipe.sources)
       if (counts.contains(&source))
-        lines.push_back({recipe.component, fmt::format("{}", fmt::join(source.of, ", ")), counts[&source],
+        lines.push_back({recipe.component, joined(source.of, ", "), counts[&source],
                          std::string(name_of(source.known)), source.from});
     if (counts.contains(nullptr))
       lines.push_back(

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -40,10 +38,8 @@ bool fact_admits(const std::string& fact, const std::string& version);
 void check_recipe(const RecipeSource& recipe, Report& report);  // all of a recipe, its files included
 void check_recipe_parameters(const RecipeSource& recipe, Report& report);  // KL090, KL091
 void check_recipe_test(const RecipeSource& recipe, Report& report);        // KL040, KL041
-void check_epoch(const RecipeSource& recipe, Report& report);              // KL096
 
 // What recipes say of their versions, how each is known and from where: for `kiln lint --facts` and docs/.
-
 struct RecipeFacts {
   std::string component;  // "base/cuda"
   std::vector<Fact> facts;

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
 #include "factory/base/json.h"
 #include "factory/base/text.h"
-#include "factory/base/version.h"
 #include "factory/lint/finding.h"
 
 namespace kiln::lint {
@@ -157,9 +155,9 @@ const Facts& facts() {
 }  // namespace
 
 bool takes_any_protobuf(const Version& tensorflow) {
-  const auto& all = facts().unbounded;
-  return std::ranges::any_of(
-      all, [&](const auto& branch) { return branch.first <= tensorflow && tensorflow <= branch.second; });
+  return std::ranges::any_of(facts().unbounded, [&](const auto& branch) {
+    return branch.first <= tensorflow && tensorflow <= branch.second;
+  });
 }
 
 std::string python_of_base(const std::string& reference) {
@@ -212,12 +210,11 @@ const WheelKind* wheel_kind(const PipPackage& package, const std::string& index,
                             const std::string& architecture, const std::vector<std::string>& beside) {
   static const std::vector<WheelKind> kKinds = read_kinds();
   for (const WheelKind& kind : kKinds) {
-    bool fits =
-        glob_matches(kind.name, package.name) && glob_matches(kind.version, package.version) &&
-        glob_matches(kind.extra, package.extras) &&
-        (kind.architecture.empty() || kind.architecture == architecture) &&
-        (kind.unless_index.empty() || (index + package.url).find(kind.unless_index) == std::string::npos) &&
-        !any_is_beside(kind.unless_with, beside);
+    bool fits = glob_matches(kind.name, package.name) && glob_matches(kind.version, package.version) &&
+                glob_matches(kind.extra, package.extras) &&
+                (kind.architecture.empty() || kind.architecture == architecture) &&
+                (kind.unless_index.empty() || !contains(index + package.url, kind.unless_index)) &&
+                !any_is_beside(kind.unless_with, beside);
     if (fits) return &kind;
   }
   return nullptr;

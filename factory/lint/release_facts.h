@@ -47,7 +47,6 @@ struct BazelRange {
 std::optional<BazelRange> bazel_for(const Version& tensorflow);
 
 // Python packages that are for GPUs, or for CPUs only: the table of data/wheels.json.
-
 struct WheelKind {
   std::string name;
   std::string version = "*";

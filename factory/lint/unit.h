@@ -6,13 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/text.h"
 #include "factory/source/pip_words.h"
 #include "factory/source/shell.h"
 #include "factory/source/source_file.h"
 
 namespace kiln::lint {
-
-// What a simple command calls.
 
 // The program behind `sudo`, `env`, `exec`, `command`, `time`, `nice` and `python -m pip`.
 struct Call {
@@ -58,11 +57,10 @@ struct ScriptUnit {
   std::string_view text() const {
     return std::string_view(file->text()).substr(span.begin, span.end - span.begin);
   }
-  bool mentions(std::string_view words) const { return text().find(words) != std::string_view::npos; }
+  bool mentions(std::string_view words) const { return contains(text(), words); }
 };
 
 // A command that calls pip, also through `uv` and `python -m`.
-
 struct PipCall {
   Call call;
   PipWords words;
@@ -76,7 +74,6 @@ std::optional<PipCall> pip_call(const ShellCommand& command);
 bool wrapped_with(const ScriptUnit& unit, std::string_view option);
 
 // A command that calls apt-get, apt or aptitude.
-
 struct AptCall {
   const ShellCommand* command;
   Call call;

@@ -94,8 +94,7 @@ MirrorArchive archive_from(const JsonNode& node) {
 
 std::string commit_from(const JsonNode& node) {
   std::string commit = node.string();
-  const bool hex =
-      std::all_of(commit.begin(), commit.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
+  const bool hex = std::ranges::all_of(commit, [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
   if (!hex || (commit.size() != 40 && commit.size() != 64)) node.fail("expected a commit");
   return commit;
 }
@@ -136,7 +135,7 @@ bool is_inside(std::string_view path) {
   if (path.empty() || path.size() > 1024) return false;
   for (std::string_view part : split(path, '/'))
     if (part.empty() || part.size() > 255 || part.front() == '.' || part.front() == '-' ||
-        !std::all_of(part.begin(), part.end(), is_path_byte))
+        !std::ranges::all_of(part, is_path_byte))
       return false;
   return true;
 }
@@ -159,7 +158,7 @@ std::string image_path(std::string_view reference, std::string_view architecture
 }
 
 std::uint32_t Mirror::cell(const std::string& name) {
-  const auto found = std::find(cells.begin(), cells.end(), name);
+  const auto found = std::ranges::find(cells, name);
   if (found != cells.end()) return static_cast<std::uint32_t>(found - cells.begin());
   cells.push_back(name);
   return static_cast<std::uint32_t>(cells.size() - 1);

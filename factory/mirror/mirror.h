@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,13 +32,13 @@ std::string_view name_of(MirrorKind kind);
 // One thing to fetch.
 struct MirrorItem {
   MirrorKind kind = MirrorKind::package;
-  std::string name;               // a package, a file's name, a URL or a reference: for people
-  std::string path;               // in the mirror
-  Digest digest;                  // of a file; of an image's index.json; empty of a commit
-  std::uint64_t size = 0;         // of a file
-  std::string commit;             // of a commit
-  std::string source = "";        // URL of an archive or a repository, reference of an image
-  std::set<std::uint32_t> cells;  // that need it now: numbers in Mirror::cells
+  std::string name;                 // a package, a file's name, a URL or a reference: for people
+  std::string path;                 // in the mirror
+  Digest digest;                    // of a file; of an image's index.json; empty of a commit
+  std::uint64_t size = 0;           // of a file
+  std::string commit{};             // of a commit
+  std::string source{};             // URL of an archive or a repository, reference of an image
+  std::set<std::uint32_t> cells{};  // that need it now: numbers in Mirror::cells
 };
 
 // What stands for the suite of an archive that has neither suites nor components (sources.list(5): an exact

@@ -8,7 +8,6 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/read_whole.h"
-#include "factory/base/text.h"
 #include "factory/oci/layout.h"
 
 namespace kiln {
@@ -29,7 +28,7 @@ std::optional<Digest> digest_of(const fs::path& file) {
 // sha256/aa/<hex>, as seen from the folder of `inside`.
 fs::path target_of(const std::string& inside, const Digest& digest) {
   fs::path up;
-  for (auto parts = std::count(inside.begin(), inside.end(), '/'); parts > 0; --parts) up /= "..";
+  for (auto parts = std::ranges::count(inside, '/'); parts > 0; --parts) up /= "..";
   return up / "sha256" / digest.hex().substr(0, 2) / digest.hex();
 }
 
@@ -40,15 +39,12 @@ std::string fault_of_layout(const fs::path& layout, const FileSystem& files) {
   auto is_damaged = [&](const Descriptor& blob) {
     return digest_of(blob_in_layout(layout, blob.digest)) != blob.digest;
   };
-  if (std::any_of(manifests.begin(), manifests.end(), is_damaged)) return "is damaged";
-  try {
+  if (std::ranges::any_of(manifests, is_damaged)) return "is damaged";
+  const bool whole = unless_error([&] {
     const Manifest manifest = read_layout(layout, files).manifest;
-    const bool whole = !is_damaged(manifest.config) &&
-                       std::none_of(manifest.layers.begin(), manifest.layers.end(), is_damaged);
-    return whole ? "" : "is damaged";
-  } catch (const Error&) {
-    return "is damaged";
-  }
+    return !is_damaged(manifest.config) && std::ranges::none_of(manifest.layers, is_damaged);
+  });
+  return whole ? "" : "is damaged";
 }
 
 }  // namespace
@@ -145,13 +141,10 @@ bool MirrorFolder::is_linked(const std::string& inside, const Digest& digest) co
 
 std::string MirrorFolder::fault_of_repository(const MirrorItem& item, CommandRunner& runner,
                                               const std::map<std::string, std::string>& environment) const {
-  Command command;
   // All that the commit reaches is there, and has the digests that it says.
-  command.argv = {"git",           "-c",       "safe.directory=*", "-C", path(item.path).string(), "fsck",
-                  "--no-dangling", item.commit};
-  command.environment = environment;
-  command.capture_stdout = true;
-  const CommandResult result = runner.run(command);
+  const CommandResult result = runner.ask(
+      {"git", "-c", "safe.directory=*", "-C", path(item.path).string(), "fsck", "--no-dangling", item.commit},
+      environment);
   if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
   return result.ok() ? "" : "is damaged";
 }

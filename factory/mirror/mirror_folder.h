@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "factory/base/effects.h"
 #include "factory/mirror/mirror.h"

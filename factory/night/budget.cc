@@ -53,7 +53,7 @@ NightAgenda agenda_of(std::vector<AgendaItem> candidates, double seconds,
                       const std::function<double(const ImageNumbers&)>& forecast) {
   NightAgenda agenda;
   if (candidates.empty()) return agenda;
-  std::stable_sort(candidates.begin(), candidates.end(), [](const AgendaItem& a, const AgendaItem& b) {
+  std::ranges::stable_sort(candidates, [](const AgendaItem& a, const AgendaItem& b) {
     return a.turn != b.turn ? a.turn < b.turn : a.asked > b.asked;
   });
   const std::size_t count = count_that_fit(candidates, seconds, forecast);

@@ -18,10 +18,6 @@ constexpr std::size_t kMostSignature = 200;  // bytes
 constexpr std::size_t kMostOthers = 4;       // words of a cause beside the first
 constexpr std::size_t kMostEntries = 20;     // of an exclude, for one cause
 
-bool is_failure(const NightImage& image) {
-  return image.verdict == Verdict::failed || image.verdict == Verdict::unplanned;
-}
-
 // A word without what tells it from its like.
 std::string plain_word(std::string_view word) {
   if (word.find('/') != std::string_view::npos) return "/";
@@ -36,7 +32,7 @@ std::string plain_word(std::string_view word) {
 }
 
 bool contains(const Axes& cell, const Axes& entry) {
-  return std::all_of(entry.begin(), entry.end(), [&](const auto& axis) {
+  return std::ranges::all_of(entry, [&](const auto& axis) {
     auto found = cell.find(axis.first);
     return found != cell.end() && found->second == axis.second;
   });
@@ -44,7 +40,7 @@ bool contains(const Axes& cell, const Axes& entry) {
 
 std::size_t count_in(const std::vector<const Axes*>& cells, const Axes& entry) {
   return static_cast<std::size_t>(
-      std::count_if(cells.begin(), cells.end(), [&](const Axes* cell) { return contains(*cell, entry); }));
+      std::ranges::count_if(cells, [&](const Axes* cell) { return contains(*cell, entry); }));
 }
 
 // The shortest description of a failed cell that takes out no good one, and as many failed ones as it may.
@@ -271,12 +267,12 @@ std::vector<FailureGroup> group_failures(const std::vector<NightImage>& images) 
   Members failed;
   std::vector<const Axes*> good;
   for (const NightImage& image : images) {
-    if (is_failure(image)) failed.push_back(&image);
+    if (has_failed(image.verdict)) failed.push_back(&image);
     if (is_good(image.verdict)) good.push_back(&image.axes);
   }
   std::vector<FailureGroup> found;
   for (const Members& members : joined(failed)) found.push_back(group_of(members, good));
-  std::stable_sort(found.begin(), found.end(), [](const FailureGroup& a, const FailureGroup& b) {
+  std::ranges::stable_sort(found, [](const FailureGroup& a, const FailureGroup& b) {
     return a.cells.size() != b.cells.size() ? a.cells.size() > b.cells.size() : a.what < b.what;
   });
   return found;
@@ -294,7 +290,7 @@ NightTrouble trouble_of(const Error& error, const std::string& subject, std::str
 }
 
 void judge(NightTrouble& trouble, const std::vector<NightTrouble>& before, std::int64_t night) {
-  const auto same = std::find_if(before.begin(), before.end(), [&](const NightTrouble& one) {
+  const auto same = std::ranges::find_if(before, [&](const NightTrouble& one) {
     return one.cause == trouble.cause && one.subject == trouble.subject;
   });
   trouble.since = same == before.end() || same->since == 0 ? night : same->since;
@@ -307,8 +303,8 @@ std::string identity_of(const NightTrouble& trouble) {
 
 void add_trouble(NightReport& report, NightTrouble trouble) {
   const std::string identity = identity_of(trouble);
-  const bool is_known = std::any_of(report.troubles.begin(), report.troubles.end(),
-                                    [&](const NightTrouble& one) { return identity_of(one) == identity; });
+  const bool is_known = std::ranges::any_of(
+      report.troubles, [&](const NightTrouble& one) { return identity_of(one) == identity; });
   if (!is_known) report.troubles.push_back(std::move(trouble));
 }
 

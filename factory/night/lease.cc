@@ -1,7 +1,6 @@
 #include "factory/night/lease.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +14,6 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/json.h"
-#include "factory/base/unique_name.h"
 #include "factory/night/night_files.h"
 
 namespace kiln {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "factory/base/enum_names.h"
 #include "factory/bench/run.h"
 
 namespace kiln {
@@ -42,7 +43,7 @@ bool decides(const Measurement& measurement, const std::vector<std::string>& sto
              const MeasuredWorkload& place) {
   return measurement.over_stock && measurement.rounds >= kProvingRounds &&
          measurement.workload_files == place.files &&
-         std::find(stock.begin(), stock.end(), measurement.over_stock->key) != stock.end();
+         std::ranges::find(stock, measurement.over_stock->key) != stock.end();
 }
 
 struct NeededImage {
@@ -64,17 +65,11 @@ void add_sessions(const std::string& name, const MeasureGroup& group, const std:
 }  // namespace
 
 std::string_view name_of(MeasureNeed need) {
-  switch (need) {
-    case MeasureNeed::fell_back:
-      return "fell back";
-    case MeasureNeed::changed:
-      return "changed";
-    case MeasureNeed::missing:
-      return "new";
-    case MeasureNeed::none:
-      break;
-  }
-  return "measured";
+  static constexpr auto kNames = enum_names<MeasureNeed>({{MeasureNeed::fell_back, "fell back"},
+                                                          {MeasureNeed::changed, "changed"},
+                                                          {MeasureNeed::missing, "new"},
+                                                          {MeasureNeed::none, "measured"}});
+  return kNames.of(need);
 }
 
 MeasureNeed need_of(const MeasureCandidate& candidate, const std::vector<std::string>& stock,
@@ -100,12 +95,10 @@ MeasureAgenda measure_agenda(const std::vector<MeasureCandidate>& candidates, co
       agenda.no_stock.push_back(name);
       continue;
     }
-    std::stable_sort(needed.begin(), needed.end(),
-                     [](const NeededImage& a, const NeededImage& b) { return a.need < b.need; });
+    std::ranges::stable_sort(needed, {}, &NeededImage::need);
     add_sessions(name, group, needed, agenda.sessions);
   }
-  std::stable_sort(agenda.sessions.begin(), agenda.sessions.end(),
-                   [](const MeasureSession& a, const MeasureSession& b) { return a.need < b.need; });
+  std::ranges::stable_sort(agenda.sessions, {}, &MeasureSession::need);
   return agenda;
 }
 

@@ -56,9 +56,10 @@ bool is_good(Verdict verdict) {
   return verdict == Verdict::built || verdict == Verdict::mended || verdict == Verdict::unchanged;
 }
 
+bool has_failed(Verdict verdict) { return verdict == Verdict::failed || verdict == Verdict::unplanned; }
+
 std::size_t NightReport::count(Verdict verdict) const {
-  return static_cast<std::size_t>(std::count_if(images.begin(), images.end(),
-                                                [&](const auto& image) { return image.verdict == verdict; }));
+  return static_cast<std::size_t>(std::ranges::count(images, verdict, &NightImage::verdict));
 }
 
 PastNight past_of(const NightReport& report) {
@@ -71,8 +72,7 @@ PastNight past_of(const NightReport& report) {
                  0,
                  0,
                  report.every,
-                 night_headline(report),
-                 {}};
+                 night_headline(report)};
   past.images = report.images.size();
   for (const NightImage& image : report.images) {
     past.good += is_good(image.verdict) ? 1 : 0;

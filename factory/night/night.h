@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +25,8 @@ enum class Verdict {
   no_machine    // nothing here runs its programs
 };
 std::string_view name_of(Verdict verdict);
-bool is_good(Verdict verdict);  // there is an image of today's plan
+bool is_good(Verdict verdict);     // there is an image of today's plan
+bool has_failed(Verdict verdict);  // this night tried, and there is none
 
 // Who must act, so that it becomes good.
 enum class Actor { nobody, recipe, site };
@@ -196,9 +196,9 @@ struct PastNight {
   std::int64_t number = 0, started = 0, ended = 0, last_green = 0, snapshot = 0;  // as NightReport has them
   NightState state = NightState::green;
   std::size_t images = 0, good = 0;
-  std::int64_t every = -1;         // as NightReport has it
-  std::string headline;            // night_headline()
-  std::vector<PastValues> values;  // of the images that have any
+  std::int64_t every = -1;           // as NightReport has it
+  std::string headline;              // night_headline()
+  std::vector<PastValues> values{};  // of the images that have any
 };
 
 PastNight past_of(const NightReport& report);

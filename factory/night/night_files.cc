@@ -4,8 +4,6 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/effects.h"
-
 namespace kiln {
 namespace {
 
@@ -52,7 +50,7 @@ std::vector<std::int64_t> numbers_in(const fs::path& folder, const FileSystem& f
     const bool is_whole = problem == std::errc{} && end == name.data() + name.size();
     if (is_whole && number > 0 && number <= kMostNumber) numbers.push_back(number);
   }
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   return numbers;
 }
 

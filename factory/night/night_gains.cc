@@ -89,8 +89,7 @@ void set_gains(std::vector<NightImage>& images, const std::vector<IndexEntry>& m
 }
 
 bool has_fallen(const NightImage& image) {
-  return std::any_of(image.gains.begin(), image.gains.end(),
-                     [](const auto& one) { return one.second.fell != 0; });
+  return std::ranges::any_of(image.gains, [](const auto& one) { return one.second.fell != 0; });
 }
 
 void compare_gains(std::vector<NightImage>& images, const std::vector<NightImage>& before,
@@ -118,9 +117,8 @@ std::vector<NightTrouble> fallen_troubles(const std::vector<NightImage>& images,
     for (const auto& [place, gain] : image.gains) {
       if (gain.fell == 0) continue;
       const std::string series = ratio_series(place);
-      const auto trend = std::find_if(trends.begin(), trends.end(), [&](const Trend& one) {
-        return one.name == image.name && one.what == series;
-      });
+      const auto trend = std::ranges::find_if(
+          trends, [&](const Trend& one) { return one.name == image.name && one.what == series; });
       troubles.push_back(fallen_trouble(image, place, gain, trend == trends.end() ? nullptr : &*trend));
     }
   return troubles;

@@ -1,5 +1,3 @@
-#include "factory/night/night_html.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +17,8 @@ constexpr int kWide = 160, kHigh = 32;  // of a series
 
 // Of the series in one night; nullopt: it has added none.
 std::optional<double> value_in(const PastNight& night, const Trend& trend) {
-  auto image = std::find_if(night.values.begin(), night.values.end(),
-                            [&](const PastValues& one) { return one.name == trend.name; });
+  auto image =
+      std::ranges::find_if(night.values, [&](const PastValues& one) { return one.name == trend.name; });
   if (image == night.values.end()) return std::nullopt;
   auto speed = image->speeds.find(trend.what);
   const double value = trend.what == "seconds"        ? image->seconds
@@ -190,8 +188,8 @@ std::string trend_svg(const Trend& trend, std::span<const PastNight> nights) {
     values.push_back(*value);
   }
   if (values.size() < 2) return "";
-  const double least = *std::min_element(values.begin(), values.end());
-  const double most = *std::max_element(values.begin(), values.end());
+  const double least = *std::ranges::min_element(values);
+  const double most = *std::ranges::max_element(values);
   const double range = most > least ? most - least : 1;
   auto x = [&](std::size_t i) {
     return 3 +

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
-#include "factory/base/effects.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
 #include "factory/plan/cell_patterns.h"
@@ -15,10 +12,6 @@ namespace kiln {
 namespace {
 
 bool failed_before(const NightImage* before) { return before != nullptr && before->failing_since > 0; }
-
-bool has_failed(const NightImage& image) {
-  return image.verdict == Verdict::failed || image.verdict == Verdict::unplanned;
-}
 
 void advise(NightImage& image, Actor actor, std::string advice) {
   image.actor = actor;
@@ -179,8 +172,7 @@ Verdict verdict_of(const ImageOutcome& outcome, const NightImage* before) {
   switch (outcome.outcome) {
     case Outcome::built:
       return failed_before(before) ? Verdict::mended : Verdict::built;
-    case Outcome::up_to_date:
-      // It was built by hand since.
+    case Outcome::up_to_date:  // built by hand since, if it failed before
       return failed_before(before) ? Verdict::mended : Verdict::unchanged;
     case Outcome::failed:
       return Verdict::failed;
@@ -196,13 +188,9 @@ void judge(NightImage& image, const NightImage* before, std::int64_t night) {
   image.actor = Actor::nobody;
   image.advice.clear();
   // Who was not reached is not known to be well.
-  const bool is_open = has_failed(image) || (!is_good(image.verdict) && failed_before(before));
+  const bool is_open = has_failed(image.verdict) || (!is_good(image.verdict) && failed_before(before));
   image.failing_since = !is_open ? 0 : failed_before(before) ? before->failing_since : night;
   switch (image.verdict) {
-    case Verdict::built:
-    case Verdict::mended:
-    case Verdict::unchanged:
-      return;
     case Verdict::failed:
       return advise_on_failure(image, night - image.failing_since + 1);
     case Verdict::unplanned:
@@ -213,6 +201,8 @@ void judge(NightImage& image, const NightImage* before, std::int64_t night) {
       return advise(image, Actor::nobody, "it did not fit into the budget: a later night has its turn");
     case Verdict::no_machine:
       return advise(image, Actor::nobody, "a machine of its architecture builds it");
+    default:
+      break;  // it is good
   }
 }
 

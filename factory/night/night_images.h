@@ -12,7 +12,6 @@
 #include "factory/plan/build_plan.h"
 #include "factory/run/build.h"
 #include "factory/site/site.h"
-#include "factory/state/state_names.h"
 #include "registry/index/index.h"
 
 namespace kiln {

@@ -75,8 +75,8 @@ std::map<Actor, ActorCauses> causes_by_actor(const NightReport& report) {
   for (const NightTrouble& trouble : report.troubles) add(trouble.actor, trouble.what);
   for (const FailureGroup& group : report.failures) add(group.actor, group.what);
   if (report.state != NightState::held) return found;
-  const auto closed = std::find_if(report.gate.begin(), report.gate.end(),
-                                   [](const GateJob& job) { return !job.missing.empty(); });
+  const auto closed =
+      std::ranges::find_if(report.gate, [](const GateJob& job) { return !job.missing.empty(); });
   if (closed == report.gate.end())  // an administrator went back to an earlier snapshot
     add(Actor::site,
         fmt::format("the index is held at snapshot {} until `kiln index release`", report.snapshot));
@@ -97,21 +97,10 @@ std::string acting_text(Actor actor, const ActorCauses& causes) {
 
 // An image that needs an action is a failure; one that the next night can mend is an error.
 JunitOutcome junit_outcome(const NightImage& image) {
-  switch (image.verdict) {
-    case Verdict::built:
-    case Verdict::mended:
-    case Verdict::unchanged:
-      return JunitOutcome::passed;
-    case Verdict::unplanned:
-      return JunitOutcome::failed;
-    case Verdict::failed:
-      return image.failure == FailureClass::infrastructure ? JunitOutcome::error : JunitOutcome::failed;
-    case Verdict::not_reached:
-    case Verdict::no_time:
-    case Verdict::no_machine:
-      break;
-  }
-  return JunitOutcome::skipped;
+  if (is_good(image.verdict)) return JunitOutcome::passed;
+  if (!has_failed(image.verdict)) return JunitOutcome::skipped;
+  const bool can_mend = image.verdict == Verdict::failed && image.failure == FailureClass::infrastructure;
+  return can_mend ? JunitOutcome::error : JunitOutcome::failed;
 }
 
 JunitCase passed_case(const std::string& suite, const std::string& name) {
@@ -273,7 +262,7 @@ std::string night_junit(const NightReport& report) {
   for (const NightTrouble& trouble : report.troubles) cases.push_back(case_of(trouble, night));
   JunitCase whole = passed_case(night, "night");
   // A reader that sees no failed case shows a green night.
-  const bool is_shown = std::any_of(cases.begin(), cases.end(), is_red);
+  const bool is_shown = std::ranges::any_of(cases, is_red);
   if (report.state == NightState::interrupted || (report.state != NightState::green && !is_shown)) {
     whole.outcome = JunitOutcome::error;
     whole.kind = name_of(report.state);

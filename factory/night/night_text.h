@@ -1,6 +1,7 @@
-// A night in words: for a terminal and for notices. Pure.
+// A night in words, for a terminal and for notices, as a JUnit report and as a page. Pure.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "factory/night/night.h"
@@ -35,10 +36,22 @@ std::string trend_text(const Trend& trend);
 // What a terminal gets: what failed and who must act, then what changed. Ends with the headline.
 std::string night_text(const NightReport& report);
 
-// A night as a JUnit report (report/junit.h): a case for each image, each gate, each trouble and the night.
-// Pure.
-
-// With a newline at its end.
+// As a JUnit report (report/junit.h): a case for each image, each gate, each trouble and the night. With a
+// newline at its end.
 std::string night_junit(const NightReport& report);
+
+// The pictures of a night's page, as SVG: how the last nights went, and a series with its levels.
+
+// A bar a night, oldest first: its height says how many images were good, its colour how it ended.
+std::string nights_svg(std::span<const PastNight> nights);
+
+// The values of a trend's series in these nights, oldest first, as a line with a mark where it changed; ""
+// for fewer than two values.
+std::string trend_svg(const Trend& trend, std::span<const PastNight> nights);
+
+// One page: HTML with its style and its pictures inside, which any browser shows from a file or as a CI
+// system's artifact. No scripts, nothing is fetched. `nights`: those that are looked back on, oldest first,
+// and the report's own at the end.
+std::string night_html(const NightReport& report, std::span<const PastNight> nights);
 
 }  // namespace kiln

@@ -40,8 +40,7 @@ std::string reason_of(const NightTrouble& trouble) {
 }
 
 bool is_known(const NightTrouble& trouble, const SentNotice& before) {
-  return before.reasons &&
-         std::binary_search(before.reasons->begin(), before.reasons->end(), reason_of(trouble));
+  return before.reasons && std::ranges::binary_search(*before.reasons, reason_of(trouble));
 }
 
 void add_troubles(std::string& text, const NightReport& report, const SentNotice& before) {
@@ -79,8 +78,8 @@ SentNotice notice_of(const NightReport& report) {
       told.reasons->push_back(reason_of(image));
     }
   for (const NightTrouble& trouble : report.troubles) told.reasons->push_back(reason_of(trouble));
-  std::sort(told.failing.begin(), told.failing.end());
-  std::sort(told.reasons->begin(), told.reasons->end());
+  std::ranges::sort(told.failing);
+  std::ranges::sort(*told.reasons);
   return told;
 }
 

@@ -9,11 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string>
 
+#include "factory/base/text.h"
 #include "factory/oci/layer_stream.h"
 #include "factory/oci/sparse_write.h"
-#include "factory/oci/tar_reader.h"
 
 namespace kiln {
 namespace {
@@ -60,7 +59,7 @@ std::string plain_name(std::string_view name) {
     name.remove_prefix(std::min(name.size(), part.size() + 1));
     if (part.empty() || part == ".") continue;
     if (part == "..") {
-      plain.resize(plain.find('/') == plain.npos ? 0 : plain.rfind('/'));
+      plain.resize(!contains(plain, '/') ? 0 : plain.rfind('/'));
       continue;
     }
     if (!plain.empty()) plain += '/';
@@ -131,8 +130,7 @@ constexpr std::array<std::string_view, 4> kMagics = {"\x1f\x8b", "\x28\xb5\x2f\x
 bool is_compressed(const ReadOnlyFile& file) {
   std::array<char, 5> first{};
   const std::string_view bytes(first.data(), file.read_at(0, first.data(), first.size()));
-  return std::any_of(kMagics.begin(), kMagics.end(),
-                     [&](std::string_view magic) { return bytes.starts_with(magic); });
+  return std::ranges::any_of(kMagics, [&](std::string_view magic) { return bytes.starts_with(magic); });
 }
 
 [[noreturn]] void fail_to_write(const std::string& folder, int problem) {

@@ -15,10 +15,8 @@ ReadOnlyFile::ReadOnlyFile(const fs::path& path)
   if (fd_ < 0)
     throw Error(ExitCode::input, fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
   struct stat status {};
-  if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(fd_);
+  if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode))
     throw Error(ExitCode::input, fmt::format("cannot read {}: not a regular file", path.string()));
-  }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -28,8 +26,6 @@ void ReadOnlyFile::look_again() {
     throw Error(ExitCode::store, fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
-
-ReadOnlyFile::~ReadOnlyFile() { ::close(fd_); }
 
 void ReadOnlyFile::fail(const std::string& what, const std::string& hint) const {
   throw Error(ExitCode::input, SourceLocation{path_.string(), 0, 0, ""}, what, hint);

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "factory/base/effects.h"
+#include "factory/base/file_handle.h"
 
 namespace kiln {
 
@@ -15,9 +15,6 @@ class ReadOnlyFile {
   explicit ReadOnlyFile(const fs::path& path);
   // Takes an open descriptor over. `path`: for messages.
   ReadOnlyFile(int descriptor, fs::path path) : path_(std::move(path)), fd_(descriptor) {}
-  ~ReadOnlyFile();
-  ReadOnlyFile(const ReadOnlyFile&) = delete;
-  ReadOnlyFile& operator=(const ReadOnlyFile&) = delete;
 
   const fs::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
@@ -31,7 +28,7 @@ class ReadOnlyFile {
 
  private:
   fs::path path_;
-  int fd_;
+  FileHandle fd_;
   std::uint64_t size_ = 0;
 };
 
@@ -40,6 +37,8 @@ struct BlobSection {
   const ReadOnlyFile* file = nullptr;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
+
+  std::string bytes(std::uint64_t limit) const { return file->section(offset, size, limit); }
 };
 
 }  // namespace kiln

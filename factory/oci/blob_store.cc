@@ -8,14 +8,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <functional>
 #include <system_error>
 
 #include "factory/base/durable_file.h"
 #include "factory/base/error.h"
+#include "factory/base/file_handle.h"
 #include "factory/base/text.h"
+#include "factory/oci/blob.h"
 
 namespace kiln {
+
 namespace fs = std::filesystem;
 namespace {
 
@@ -31,17 +33,9 @@ class OpenFile {
     if (descriptor_ < 0) return;
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) fail_with_errno(errno, "read", path);
-    if (!S_ISREG(status.st_mode)) {
-      ::close(descriptor_);
-      throw Error(ExitCode::store, path.string() + " is not a regular file");
-    }
+    if (!S_ISREG(status.st_mode)) throw Error(ExitCode::store, path.string() + " is not a regular file");
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
-  ~OpenFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
 
   bool is_open() const { return descriptor_ >= 0; }
   std::uint64_t size() const { return size_; }
@@ -54,7 +48,7 @@ class OpenFile {
 
  private:
   fs::path path_;
-  int descriptor_;
+  FileHandle descriptor_;
   std::uint64_t size_ = 0;
 };
 
@@ -102,7 +96,7 @@ std::optional<std::string> unsealed(const fs::path& path, std::string_view text)
 
 bool is_sidecar_name(const std::string& name) {
   auto allowed = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-'; };
-  return !name.empty() && name.size() < 128 && std::all_of(name.begin(), name.end(), allowed);
+  return !name.empty() && name.size() < 128 && std::ranges::all_of(name, allowed);
 }
 
 }  // namespace
@@ -211,7 +205,7 @@ std::vector<Digest> BlobStore::blobs() const {
     if (is_blob) found.push_back(Digest::from_hex(name));
   }
   if (error && error != std::errc::no_such_file_or_directory) fail_with_errno(error.value(), "read", root);
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -253,7 +247,7 @@ std::vector<std::string> BlobStore::sidecars(Sidecar kind) const {
     if (entry->path().extension() == ".json" && is_sidecar_name(name)) names.push_back(std::move(name));
   }
   if (error && error != std::errc::no_such_file_or_directory) fail_with_errno(error.value(), "read", folder);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -276,5 +270,55 @@ std::vector<Digest> BlobStore::records() const {
 }
 
 std::size_t BlobStore::drop_dead_temporaries() const { return drop_dead_files(root_ / "tmp"); }
+
+namespace {
+
+constexpr std::uint64_t kReadAtOnce = 1u << 20;
+
+Digest digest_of(const fs::path& path, const std::function<void(std::uint64_t bytes)>& read) {
+  ReadOnlyFile file(path);
+  Hasher hasher;
+  std::vector<char> piece(std::min(kReadAtOnce, file.size() + 1));
+  for (std::uint64_t done = 0; std::size_t got = file.read_at(done, piece.data(), piece.size());
+       done += got) {
+    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+    hasher.update(piece.data(), got);
+    if (read) read(got);
+  }
+  return hasher.finish();
+}
+
+}  // namespace
+
+std::string seen_damage(const BlobStore& store, const Digest& digest, std::uint64_t size) {
+  auto found = store.size_of(digest);
+  if (!found) return "is missing";
+  if (*found == size) return "";
+  if (*found == 0) return "is empty";
+  return fmt::format("has {} of {} bytes", *found, size);
+}
+
+std::string read_damage(const BlobStore& store, const Digest& digest, std::optional<std::uint64_t> size,
+                        const std::function<void(std::uint64_t bytes)>& read) {
+  auto found = store.size_of(digest);
+  if (!found) return "is missing";
+  if (size && *found != *size) return seen_damage(store, digest, *size);
+  try {
+    if (digest_of(store.path(digest), read) == digest) return "";
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    throw Error(ExitCode::store, error.message(), error.hint());
+  }
+  return "does not have the bytes that were written";
+}
+
+bool has_bytes_of(const fs::path& file, const Digest& digest) {
+  try {
+    return digest_of(file, {}) == digest;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    return false;
+  }
+}
 
 }  // namespace kiln

@@ -25,11 +25,8 @@ std::string text_or_empty(const JsonNode& node, std::string_view key) {
 }
 
 Digest digest_of(const JsonNode& node) {
-  try {
-    return Digest::parse(node.string());
-  } catch (const Error& error) {
-    node.fail(error.message(), error.hint());
-  }
+  const std::string text = node.string();
+  return node.placed([&] { return Digest::parse(text); });
 }
 
 }  // namespace

@@ -49,17 +49,10 @@ struct Files {
             sink, entry_limits, layer_limits) {
     merge.run();
     first_names.assign(merge.tree().inode_count(), kNoNode);
-    std::vector<NodeId> folders{kRootNode};
-    while (!folders.empty()) {
-      NodeId folder = folders.back();
-      folders.pop_back();
-      for (NodeId node : merge.tree().children(folder)) {
-        InodeId id = merge.tree().inode_at(node);
-        if (inode(id).kind == EntryKind::folder) folders.push_back(node);
-        NodeId& first = first_names[id];
-        if (first == kNoNode || path(node) < path(first)) first = node;
-      }
-    }
+    merge.tree().each_node([&](NodeId node) {
+      NodeId& first = first_names[merge.tree().inode_at(node)];
+      if (first == kNoNode || path(node) < path(first)) first = node;
+    });
   }
 
   std::string path(NodeId node) const { return "/" + merge.tree().path(node); }
@@ -235,8 +228,7 @@ ImageDifference compare_images(const SourceImage& before, const SourceImage& now
   Files first(before, entry_limits, layer_limits);
   Files second(now, entry_limits, layer_limits);
   TreeComparison(first, second, difference).compare_folders(kRootNode, kRootNode);
-  std::sort(difference.files.begin(), difference.files.end(),
-            [](const FileDifference& a, const FileDifference& b) { return a.path < b.path; });
+  std::ranges::sort(difference.files, {}, &FileDifference::path);
   return difference;
 }
 

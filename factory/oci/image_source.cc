@@ -7,14 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "factory/oci/archive_index.h"
-#include "factory/oci/documents.h"
+#include "factory/base/text.h"
 #include "factory/oci/layer_merge.h"
 
 namespace kiln {
 namespace {
 
-constexpr std::uint64_t kMostDocument = 4u << 20;
 constexpr unsigned kMostIndexDepth = 3;
 constexpr std::string_view kDockerLayer = "application/vnd.docker.image.rootfs.diff.tar";
 
@@ -54,9 +52,8 @@ std::string variant_of(const JsonNode& descriptor) {
 
 // Of several that fit, that for the most processors; the first of equals.
 const JsonNode& widest(const std::vector<JsonNode>& nodes) {
-  return *std::min_element(nodes.begin(), nodes.end(), [](const JsonNode& a, const JsonNode& b) {
-    return variant_rank(variant_of(a)) < variant_rank(variant_of(b));
-  });
+  return *std::ranges::min_element(nodes, {},
+                                   [](const JsonNode& node) { return variant_rank(variant_of(node)); });
 }
 
 // One image, for several kinds of one processor.
@@ -71,9 +68,9 @@ bool differ_in_variant_alone(const std::vector<JsonNode>& nodes) {
 }
 
 [[noreturn]] void refuse_artifact(const JsonNode& node, const std::string& type) {
-  if (type.find("buildkit.cacheconfig") != std::string::npos)
+  if (contains(type, "buildkit.cacheconfig"))
     node.fail("this is a cache of BuildKit's, not an image", "the image has a tag of its own");
-  const bool is_sif = type.find("sylabs.sif") != std::string::npos;
+  const bool is_sif = contains(type, "sylabs.sif");
   node.fail(fmt::format("this is not an image: it is of the type '{}'", type),
             is_sif ? "a SIF file: `apptainer pull oras://…` takes it as it is" : "");
 }
@@ -87,7 +84,7 @@ std::vector<JsonNode> images_of(const std::vector<JsonNode>& nodes) {
     const std::string type = node.at("mediaType").string();
     if (is_manifest(type) || is_index(type))
       images.push_back(node);
-    else if (other.empty() || type.find("cacheconfig") != std::string::npos)
+    else if (other.empty() || contains(type, "cacheconfig"))
       other = type;
   }
   if (images.empty() && !other.empty()) refuse_artifact(nodes.front(), other);
@@ -178,9 +175,8 @@ BlobSection SourceImage::blob(const Descriptor& descriptor) {
   return section;
 }
 
-std::string SourceImage::document(const Descriptor& descriptor) {
-  BlobSection section = blob(descriptor);
-  std::string text = section.file->section(section.offset, section.size, kMostDocument);
+std::string SourceImage::document(const Descriptor& descriptor, std::uint64_t limit) {
+  std::string text = blob(descriptor).bytes(limit);
   if (Digest::of(text) != descriptor.digest)
     throw Error(ExitCode::input, fmt::format("blob {} has another digest: it is damaged or was changed",
                                              descriptor.digest.text()));
@@ -196,10 +192,12 @@ void SourceImage::refuse_unless_image(const JsonNode& node, const Manifest& mani
   refuse_artifact(node, manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type);
 }
 
+JsonDocument SourceImage::index_file() {
+  return JsonDocument::parse(named_file("index.json").bytes(kMostDocument), name_.path + "/index.json");
+}
+
 void SourceImage::open_oci(const std::string& architecture) {
-  BlobSection section = named_file("index.json");
-  std::string text = section.file->section(section.offset, section.size, kMostDocument);
-  JsonDocument index = JsonDocument::parse(text, name_.path + "/index.json");
+  JsonDocument index = index_file();
   Descriptor found = choose(index.root(), name_.tag, architecture, 1);
   digest_ = found.digest;
   const JsonDocument read = JsonDocument::parse(document(found), "manifest " + found.digest.text());
@@ -235,9 +233,8 @@ Descriptor SourceImage::choose(const JsonNode& index, const std::string& tag, co
 }
 
 void SourceImage::open_docker_archive() {
-  BlobSection section = named_file("manifest.json");
-  std::string text = section.file->section(section.offset, section.size, kMostDocument);
-  JsonDocument list = JsonDocument::parse(text, name_.path + "/manifest.json");
+  JsonDocument list =
+      JsonDocument::parse(named_file("manifest.json").bytes(kMostDocument), name_.path + "/manifest.json");
   std::optional<JsonNode> found;
   for (const JsonNode& node : list.root().items()) {
     bool matches = name_.tag.empty();
@@ -249,8 +246,7 @@ void SourceImage::open_docker_archive() {
   }
   if (!found) list.root().fail(fmt::format("no image is tagged '{}'", name_.tag));
   std::string config_name = found->at("Config").string();
-  BlobSection config = named_file(config_name);
-  std::string config_text = config.file->section(config.offset, config.size, kMostDocument);
+  std::string config_text = named_file(config_name).bytes(kMostDocument);
   digest_ = Digest::of(config_text);
   read_config(config_text, config_name);
   for (const std::string& layer : found->at("Layers").strings()) {
@@ -272,25 +268,17 @@ void SourceImage::read_config(const std::string& text, const std::string& file) 
 namespace {
 
 constexpr std::uint64_t kMostAttached = 256u << 20;
-constexpr std::uint64_t kMostIndex = 4u << 20;
 constexpr std::size_t kMostReferrers = 1000;
 constexpr unsigned kMostDepth = 3;
 // What BuildKit writes, which knows no `subject`.
 constexpr const char* kBuildKitImage = "vnd.docker.reference.digest";
-
-std::string value_at(const std::map<std::string, std::string>& map, const char* key) {
-  auto found = map.find(key);
-  return found == map.end() ? "" : found->second;
-}
 
 }  // namespace
 
 std::vector<SourceImage::Referrer> SourceImage::referrers() {
   std::vector<Referrer> found;
   if (name_.transport == "docker-archive") return found;
-  BlobSection section = named_file("index.json");
-  std::string text = section.file->section(section.offset, section.size, kMostIndex);
-  JsonDocument index = JsonDocument::parse(text, name_.path + "/index.json");
+  JsonDocument index = index_file();
   add_referrers(index.root(), 1, found);
   return found;
 }
@@ -315,21 +303,14 @@ void SourceImage::add_referrer(const Descriptor& descriptor, unsigned depth, std
   }
   Manifest manifest = manifest_from_json(read.root());
   bool of_this = manifest.subject ? manifest.subject->digest == digest_
-                                  : value_at(descriptor.annotations, kBuildKitImage) == digest_.text();
-  bool known = std::any_of(found.begin(), found.end(),
-                           [&](const Referrer& one) { return one.digest == descriptor.digest; });
+                                  : value_or(descriptor.annotations, kBuildKitImage) == digest_.text();
+  bool known =
+      std::ranges::any_of(found, [&](const Referrer& one) { return one.digest == descriptor.digest; });
   if (!of_this || known) return;
   std::string type = manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type;
   found.push_back({descriptor.digest, std::move(type), std::move(manifest.layers)});
 }
 
-std::string SourceImage::attached(const Descriptor& layer) {
-  BlobSection section = blob(layer);
-  std::string bytes = section.file->section(section.offset, section.size, kMostAttached);
-  if (Digest::of(bytes) != layer.digest)
-    throw Error(ExitCode::input,
-                fmt::format("blob {} has another digest: it is damaged or was changed", layer.digest.text()));
-  return bytes;
-}
+std::string SourceImage::attached(const Descriptor& layer) { return document(layer, kMostAttached); }
 
 }  // namespace kiln

@@ -64,12 +64,14 @@ class SourceImage {
   std::string attached(const Descriptor& layer);
 
  private:
+  static constexpr std::uint64_t kMostDocument = 4u << 20;
   struct Layer {
     Descriptor descriptor;
     BlobSection blob;
   };
   BlobSection blob(const Descriptor& descriptor);
-  std::string document(const Descriptor& descriptor);
+  std::string document(const Descriptor& descriptor, std::uint64_t limit = kMostDocument);
+  JsonDocument index_file();
   BlobSection named_file(const std::string& name);
   // Both look into the indexes that an index names, down to a depth of a few.
   void add_referrers(const JsonNode& index, unsigned depth, std::vector<Referrer>& found);

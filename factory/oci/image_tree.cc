@@ -229,7 +229,7 @@ std::vector<NodeId> ImageTree::children(NodeId folder) const {
   std::vector<NodeId> found;
   for (NodeId node = paths_.first_child(folder); node != kNoNode; node = paths_.next_sibling(node))
     if (present_in(node, folder)) found.push_back(node);
-  std::sort(found.begin(), found.end(), [this](NodeId a, NodeId b) { return name(a) < name(b); });
+  std::ranges::sort(found, [this](NodeId a, NodeId b) { return name(a) < name(b); });
   return found;
 }
 

@@ -113,6 +113,19 @@ class ImageTree {
   std::string_view name(NodeId node) const { return paths_.name(node); }
   NodeId parent(NodeId node) const { return paths_.parent(node); }
   std::string path(NodeId node) const { return paths_.path(node); }
+  // Calls `use` with every node below the root, in no order.
+  template <typename Use>
+  void each_node(Use use) const {
+    std::vector<NodeId> folders{kRootNode};
+    while (!folders.empty()) {
+      const NodeId folder = folders.back();
+      folders.pop_back();
+      for (NodeId node : children(folder)) {
+        if (is(node, EntryKind::folder)) folders.push_back(node);
+        use(node);
+      }
+    }
+  }
 
  private:
   // What stands at a node. A node is in the tree when it has an inode, its folder is in the tree, and the

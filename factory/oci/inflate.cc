@@ -138,7 +138,8 @@ bool looks_like_tar(std::string_view first_bytes) {
 
 }  // namespace
 
-std::optional<LayerCompression> compression_of(std::string_view first_bytes) {
+// By the first bytes alone, 4 of them; nullopt for bytes that are not compressed.
+static std::optional<LayerCompression> compression_of(std::string_view first_bytes) {
   constexpr std::string_view kSkippable = "\x2a\x4d\x18";  // RFC 8878, 3.1.2: with 0x50 to 0x5f before it
   if (first_bytes.starts_with("\x1f\x8b")) return LayerCompression::gzip;
   const bool is_skippable = first_bytes.size() >= 4 && (first_bytes[0] & 0xf0) == 0x50 &&

@@ -10,9 +10,6 @@
 
 namespace kiln {
 
-// By the first bytes alone, 4 of them; nullopt for bytes that are not compressed.
-std::optional<LayerCompression> compression_of(std::string_view first_bytes);
-
 // Bytes of a blob that layer_compression() looks at, where it has so many.
 inline constexpr std::size_t kFirstBytes = 512;
 

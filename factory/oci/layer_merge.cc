@@ -217,17 +217,11 @@ void LayerMerge::merge_layers() {
 
 void LayerMerge::read_skipped() {
   std::vector<std::map<std::uint32_t, InodeId>> wanted(layer_count_);  // by entry number
-  std::vector<NodeId> folders{kRootNode};
-  while (!folders.empty()) {
-    NodeId folder = folders.back();
-    folders.pop_back();
-    for (NodeId node : tree_.children(folder)) {
-      const Inode& inode = tree_.inode(tree_.inode_at(node));
-      if (inode.kind == EntryKind::folder) folders.push_back(node);
-      if (inode.kind == EntryKind::file && inode.payload == kSkipped)
-        wanted[inode.layer].emplace(inode.number, tree_.inode_at(node));
-    }
-  }
+  tree_.each_node([&](NodeId node) {
+    const Inode& inode = tree_.inode(tree_.inode_at(node));
+    if (inode.kind == EntryKind::file && inode.payload == kSkipped)
+      wanted[inode.layer].emplace(inode.number, tree_.inode_at(node));
+  });
   for (std::size_t layer = layer_count_; layer-- > 0;) {
     if (wanted[layer].empty()) continue;
     ++report_.layers_read_again;

@@ -47,7 +47,7 @@ void read_whiteout(LayerEntry& entry) {
   std::size_t slash = entry.path.rfind('/');
   std::string folder = slash == std::string::npos ? "" : entry.path.substr(0, slash);
   std::string name = slash == std::string::npos ? entry.path : entry.path.substr(slash + 1);
-  if (("/" + folder).find("/.wh.") != std::string::npos) bad_layer("lies below a whiteout");
+  if (contains("/" + folder, "/.wh.")) bad_layer("lies below a whiteout");
   if (!name.starts_with(kWhiteout)) return;
   if (name == kOpaque) {
     entry.kind = EntryKind::opaque;

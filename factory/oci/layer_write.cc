@@ -12,11 +12,11 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
-#include <memory>
 #include <string>
 #include <thread>
 
 #include "factory/base/error.h"
+#include "factory/base/file_handle.h"
 
 namespace kiln {
 namespace {
@@ -101,10 +101,9 @@ class TarWriter {
   // The header has promised `size` bytes. Programs of the build may still run on the tree: one that puts a
   // link in the file's place must not get a file of the host into the layer.
   void copy(const fs::path& file, std::int64_t size) {
-    int fd = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const FileHandle fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0)
       throw Error(ExitCode::store, fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
-    std::unique_ptr<int, void (*)(int*)> closer(&fd, [](int* open) { ::close(*open); });
     while (size > 0) {
       ssize_t got =
           ::read(fd, buffer_.data(), std::min<std::size_t>(buffer_.size(), static_cast<std::size_t>(size)));
@@ -251,7 +250,7 @@ std::unique_ptr<LayerCompressor> make_compressor(LayerCompression compression, i
   return std::make_unique<ZstdCompressor>(level, threads, out);
 }
 
-std::string_view layer_media_type(LayerCompression compression) {
+static std::string_view layer_media_type(LayerCompression compression) {
   return compression == LayerCompression::gzip ? media_type::kLayerGzip : media_type::kLayerZstd;
 }
 

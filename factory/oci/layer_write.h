@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "factory/base/digest.h"
@@ -31,8 +30,6 @@ class LayerCompressor {
 // Error(store). REQUIRES: `compression` is not none.
 std::unique_ptr<LayerCompressor> make_compressor(LayerCompression compression, int level, int threads,
                                                  BlobStore::Writer& out);
-
-std::string_view layer_media_type(LayerCompression compression);
 
 struct LayerOptions {
   std::int64_t epoch = 0;  // no entry is newer (seconds, UTC)

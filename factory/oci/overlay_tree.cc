@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -36,11 +37,10 @@ constexpr std::array kBackups = {"var/lib/dpkg", "var/cache/debconf"};
 bool is_dropping(std::string_view path, bool is_folder) {
   if (path == "run/lock") return !is_folder;  // /var/lock points here
   auto holds = [&](std::string_view folder) { return is_inside(path, folder); };
-  if (std::any_of(kEmptied.begin(), kEmptied.end(), holds)) return true;
+  if (std::ranges::any_of(kEmptied, holds)) return true;
   if (is_folder) return false;
-  return std::any_of(kWithoutFiles.begin(), kWithoutFiles.end(), holds) ||
-         std::find(kFiles.begin(), kFiles.end(), path) != kFiles.end() ||
-         (path.ends_with("-old") && std::any_of(kBackups.begin(), kBackups.end(), holds));
+  return std::ranges::any_of(kWithoutFiles, holds) || contains(kFiles, path) ||
+         (path.ends_with("-old") && std::ranges::any_of(kBackups, holds));
 }
 
 namespace {
@@ -127,7 +127,7 @@ class Walk {
     std::vector<std::string> names;
     for (const auto& item : fs::directory_iterator(tree_.folder / path))
       names.push_back(item.path().filename());
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     for (const std::string& name : names) item(path.empty() ? name : path + "/" + name, name);
   }
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/base/text.h"
 #include "factory/oci/documents.h"
 #include "factory/oci/reference.h"
-#include "factory/oci/skopeo.h"
 
 namespace kiln {
 namespace {
@@ -49,7 +49,7 @@ ImageName pull_image(const ImageName& name, const std::string& architecture, con
   };
   CommandResult result = fetch(without_tag_beside_digest(reference));
   // skopeo takes an image without a variant only; by kiln's rule the lowest variant is taken then.
-  if (!result.ok() && !architecture.empty() && result.tail.find("no image found in ") != std::string::npos)
+  if (!result.ok() && !architecture.empty() && contains(result.tail, "no image found in "))
     result = fetch("docker://" +
                    pinned_reference(reference, RegistryReader(skopeo).digest(reference, architecture)));
   if (!result.ok()) throw_registry_error("cannot fetch " + reference, result);

@@ -25,8 +25,8 @@ std::string_view plain_of(std::string_view reference) {
 
 bool is_in_registry(std::string_view reference) {
   constexpr std::array<std::string_view, 4> kLocal = {"oci:", "oci-archive:", "docker-archive:", "dir:"};
-  return std::none_of(kLocal.begin(), kLocal.end(),
-                      [&](std::string_view transport) { return reference.starts_with(transport); });
+  return std::ranges::none_of(kLocal,
+                              [&](std::string_view transport) { return reference.starts_with(transport); });
 }
 
 std::string repository_name(std::string_view reference) {

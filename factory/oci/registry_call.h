@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "factory/base/effects.h"
@@ -63,5 +64,22 @@ struct RegistryCall {
 // how often it was tried, when limits or tries are used up, and Error(interrupted). Every other failure is in
 // the result, for throw_registry_error.
 CommandResult ask_registry(const RegistryCall& call, const Skopeo& skopeo);
+
+// skopeo, which knows registries, their logins and certificates: how it is called, and what its failures
+// mean.
+
+// Why it may go well at another time.
+struct Setback {
+  std::string what;                   // "503 Service Unavailable"
+  std::optional<double> retry_after;  // seconds, where the registry says when
+};
+
+// Set while skopeo sleeps after a 429. `now`: UTC seconds, for a Retry-After that is a date.
+std::optional<Setback> too_many_requests(std::string_view said, std::int64_t now);
+
+// `action` says what was tried: "cannot pull docker.io/library/debian:13". Throws Error(input) for an image
+// that is not there, Error(network) for a registry that cannot be reached or refuses. REQUIRES: the
+// result is not ok.
+[[noreturn]] void throw_registry_error(const std::string& action, const CommandResult& result);
 
 }  // namespace kiln

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
@@ -30,11 +28,10 @@ std::int64_t octal(std::string_view field) {
   field.remove_prefix(from);
   field = field.substr(0, field.find_last_not_of(kBlank) + 1);
   field = field.substr(0, field.find('\0'));
-  std::uint64_t value = 0;  // at most twelve digits
-  auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value, 8);
-  bool is_number = problem == std::errc() && end == field.data() + field.size();
-  if (!field.empty() && !is_number) bad_header("has a damaged header: a field is no octal number");
-  return static_cast<std::int64_t>(value);
+  if (field.empty()) return 0;
+  const auto value = as_number<std::uint64_t>(field, 8);  // at most twelve digits
+  if (!value) bad_header("has a damaged header: a field is no octal number");
+  return static_cast<std::int64_t>(*value);
 }
 
 // Two's complement over 63 bits of the field, most significant first; the first bit says that it is one.
@@ -65,7 +62,7 @@ bool checksum_is_right(std::string_view block) {
 }
 
 bool is_plain_ascii(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
 // GNU's format has times where the other has a prefix; Go before 1.8 wrote prefixes into both.
@@ -109,7 +106,7 @@ PaxRecord take_record(std::string_view& text) {
 void check_nul(const PaxRecord& record) {
   bool is_text =
       record.key == "path" || record.key == "linkpath" || record.key == "uname" || record.key == "gname";
-  if ((is_text ? record.value : record.key).find('\0') == std::string_view::npos) return;
+  if (!contains(is_text ? record.value : record.key, '\0')) return;
   bad_header(is_text ? fmt::format("has a PAX {} with a NUL inside", record.key)
                      : "has a PAX key with a NUL inside");
 }
@@ -124,20 +121,17 @@ std::int64_t tar_number(std::string_view field) {
 
 std::int64_t pax_number(std::string_view text) {
   std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
-  std::int64_t value = 0;
-  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (problem != std::errc() || end != digits.data() + digits.size() ||
-      (digits != text && digits.starts_with('-')))
+  const auto value = as_number<std::int64_t>(digits);
+  if (!value || (digits != text && digits.starts_with('-')))
     bad_header("has a damaged PAX header: a value is no number");
-  return value;
+  return *value;
 }
 
 std::int64_t pax_seconds(std::string_view text) {
   std::size_t point = std::min(text.find('.'), text.size());
   std::int64_t seconds = pax_number(text.substr(0, point));
   std::string_view rest = text.substr(std::min(point + 1, text.size()));
-  if (!std::all_of(rest.begin(), rest.end(), is_digit))
-    bad_header("has a damaged PAX header: a value is no time");
+  if (!std::ranges::all_of(rest, is_digit)) bad_header("has a damaged PAX header: a value is no time");
   bool between = rest.find_first_not_of('0') != rest.npos;
   return text.starts_with('-') && between && seconds > std::numeric_limits<std::int64_t>::min() ? seconds - 1
                                                                                                 : seconds;
@@ -176,8 +170,7 @@ PaxRecords parse_pax(std::string_view text) {
     PaxRecord record = take_record(text);
     check_nul(record);
     if (record.key == kOffset || record.key == kSize) {
-      if (record.key != (numbers % 2 == 0 ? kOffset : kSize) ||
-          record.value.find(',') != std::string_view::npos)
+      if (record.key != (numbers % 2 == 0 ? kOffset : kSize) || contains(record.value, ','))
         bad_header("has a damaged sparse map");
       if (numbers++ > 0) map += ',';
       map += record.value;

@@ -57,8 +57,13 @@ class MapLines {
 
 }  // namespace
 
-std::vector<TarRegion> gnu_sparse_map(std::string block, const std::function<void(std::string&)>& next_block,
-                                      std::size_t most) {
+// The maps of sparse files in tar archives: which bytes are there, and which are holes. All readers throw
+// Error(input) for a damaged map and for one of more than `most` regions, before it is in memory.
+
+// GNU's own format: regions in the header, and in blocks behind it that `next_block` gives.
+static std::vector<TarRegion> gnu_sparse_map(std::string block,
+                                             const std::function<void(std::string&)>& next_block,
+                                             std::size_t most) {
   constexpr std::size_t kNumber = 12;
   std::vector<TarRegion> regions;
   std::size_t from = 386;  // in the header; blocks behind it begin with the map
@@ -79,7 +84,8 @@ std::vector<TarRegion> gnu_sparse_map(std::string block, const std::function<voi
   }
 }
 
-std::vector<TarRegion> pax_sparse_map(const PaxRecords& records, std::size_t most) {
+// GNU sparse 0.0 and 0.1: numbers in PAX records.
+static std::vector<TarRegion> pax_sparse_map(const PaxRecords& records, std::size_t most) {
   auto count = records.find("GNU.sparse.numblocks");
   auto map = records.find("GNU.sparse.map");
   std::uint64_t expected = count == records.end() ? 0 : map_number(count->second);
@@ -91,8 +97,9 @@ std::vector<TarRegion> pax_sparse_map(const PaxRecords& records, std::size_t mos
   return in_pairs(numbers);
 }
 
-std::vector<TarRegion> content_sparse_map(const std::function<void(std::string&)>& next_block,
-                                          std::size_t most) {
+// GNU sparse 1.0: lines of numbers in the first blocks of the content.
+static std::vector<TarRegion> content_sparse_map(const std::function<void(std::string&)>& next_block,
+                                                 std::size_t most) {
   MapLines lines(next_block);
   std::uint64_t count = lines.number();
   check_count(count, most);
@@ -101,7 +108,9 @@ std::vector<TarRegion> content_sparse_map(const std::function<void(std::string&)
   return in_pairs(numbers);
 }
 
-void check_sparse_map(const std::vector<TarRegion>& regions, std::uint64_t size, std::uint64_t stored) {
+// Regions in order, inside of `size`, and `stored` bytes together. Throws Error(input).
+static void check_sparse_map(const std::vector<TarRegion>& regions, std::uint64_t size,
+                             std::uint64_t stored) {
   std::uint64_t end = 0;
   std::uint64_t sum = 0;
   for (const TarRegion& region : regions) {
@@ -140,7 +149,7 @@ void check_global(const TarHeader& header, const PaxRecords& records) {
   for (const auto& [key, value] : records)
     if (!value.empty() && key != "atime" && key != "ctime")
       bad_member(fmt::format("follows a global PAX header with '{}', {}", key.substr(0, 40), kDiffers));
-  if (("/" + header.name).find("/.wh.") != std::string::npos)
+  if (contains("/" + header.name, "/.wh."))
     bad_member(fmt::format("follows a global PAX header that is named like a whiteout, {}", kDiffers));
 }
 

@@ -9,11 +9,12 @@
 #include <charconv>
 #include <fstream>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {
@@ -31,11 +32,8 @@ std::string text_of(const fs::path& file) {
 
 // Control files take a value by one write(2), whose result is the answer.
 bool tell(const fs::path& file, const std::string& value) {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool told = ::write(descriptor, value.data(), value.size()) == static_cast<ssize_t>(value.size());
-  ::close(descriptor);
-  return told;
+  const FileHandle opened(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  return opened >= 0 && ::write(opened, value.data(), value.size()) == static_cast<ssize_t>(value.size());
 }
 
 std::vector<std::string> words_of(const fs::path& file) {
@@ -105,10 +103,8 @@ void remove_dead_groups(const fs::path& place) {
   for (fs::directory_iterator entry(place, problem), end; !problem && entry != end;
        entry.increment(problem)) {
     if (!entry->path().filename().string().starts_with(kPrefix)) continue;
-    const int folder = ::open(entry->path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) continue;
-    if (::flock(folder, LOCK_EX | LOCK_NB) == 0) ::rmdir(entry->path().c_str());
-    ::close(folder);
+    const FileHandle folder(::open(entry->path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder >= 0 && ::flock(folder, LOCK_EX | LOCK_NB) == 0) ::rmdir(entry->path().c_str());
   }
 }
 
@@ -161,9 +157,9 @@ std::optional<MemoryCgroup> MemoryCgroup::make(const CgroupPath& place, std::uin
 
 bool MemoryCgroup::begin(std::uint64_t limit) {
   if (::mkdir(folder_.c_str(), 0755) != 0) return false;
-  lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  lock_ = FileHandle(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock_ < 0 || ::flock(lock_, LOCK_EX | LOCK_NB) != 0) return false;
-  entrance_ = ::open((folder_ / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+  entrance_ = FileHandle(::open((folder_ / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
   if (entrance_ < 0) return false;
   const std::string bytes = std::to_string(limit);
   if (version_ == 1) {
@@ -183,13 +179,12 @@ bool MemoryCgroup::begin(std::uint64_t limit) {
 MemoryCgroup::MemoryCgroup(MemoryCgroup&& other) noexcept
     : folder_(std::exchange(other.folder_, {})),
       version_(other.version_),
-      lock_(std::exchange(other.lock_, -1)),
-      entrance_(std::exchange(other.entrance_, -1)) {}
+      lock_(std::move(other.lock_)),
+      entrance_(std::move(other.entrance_)) {}
 
 MemoryCgroup::~MemoryCgroup() {
-  if (entrance_ >= 0) ::close(entrance_);
+  entrance_.close();
   if (!folder_.empty()) ::rmdir(folder_.c_str());
-  if (lock_ >= 0) ::close(lock_);
 }
 
 bool MemoryCgroup::has_processes() const { return !words_of(folder_ / "cgroup.procs").empty(); }

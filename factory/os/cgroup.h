@@ -8,8 +8,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <string_view>
+
+#include "factory/base/file_handle.h"
 
 namespace kiln {
 
@@ -54,8 +55,8 @@ class MemoryCgroup {
 
   std::filesystem::path folder_;
   int version_;
-  int lock_ = -1;  // on the folder: it is no dead process's
-  int entrance_ = -1;
+  FileHandle lock_;  // on the folder: it is no dead process's
+  FileHandle entrance_;
 };
 
 }  // namespace kiln

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "factory/base/effects.h"
 
@@ -73,17 +72,6 @@ FileLock FileLock::acquire(const fs::path& file, LockKind kind) {
 
 void FileLock::write(std::string_view text) const {
   if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) errno = 0;
-}
-
-FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-FileLock& FileLock::operator=(FileLock&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-FileLock::~FileLock() {
-  if (fd_ >= 0) ::close(fd_);
 }
 
 PassingLock::PassingLock(fs::path file) : file_(std::move(file)), lock_(FileLock::acquire(file_)) {}

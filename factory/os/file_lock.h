@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "factory/base/file_handle.h"
+
 namespace kiln {
 
 // shared: any number of processes hold it at once, and none of them while one holds it exclusively.
@@ -23,14 +25,11 @@ class FileLock {
   static std::optional<FileLock> of_the_dead(const std::filesystem::path& file);
   // Replaces the text of the lock's file: who holds it. For people; a failure to write is no error.
   void write(std::string_view text) const;
-  FileLock(FileLock&& other) noexcept;
-  FileLock& operator=(FileLock&& other) noexcept;
-  ~FileLock();
 
  private:
   explicit FileLock(int fd) : fd_(fd) {}
   static std::optional<FileLock> try_open(const std::filesystem::path& file, int flags, LockKind kind);
-  int fd_;
+  FileHandle fd_;
 };
 
 // A lock for the time of one piece of work. Its file goes when the work ends, also by an exception, and while

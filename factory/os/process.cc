@@ -14,8 +14,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 
+#include "factory/base/text.h"
 #include "factory/os/ignored_calls.h"
 #include "factory/os/process_memory.h"
 #include "factory/os/process_namespace.h"
@@ -25,33 +25,6 @@ namespace kiln {
 namespace {
 
 constexpr double kStandstill = 20;  // seconds between two looks at a child, which are a tenth of one apart
-
-// A pipe whose two ends close themselves.
-struct Pipe {
-  int read_end = -1;
-  int write_end = -1;
-  Pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-      throw Error(ExitCode::store, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-    read_end = ends[0];
-    write_end = ends[1];
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe() {
-    close_read();
-    close_write();
-  }
-  void close_read() {
-    if (read_end >= 0) ::close(read_end);
-    read_end = -1;
-  }
-  void close_write() {
-    if (write_end >= 0) ::close(write_end);
-    write_end = -1;
-  }
-};
 
 // A program expects no signal to be ignored or held back. What is ignored or blocked when it is started stays
 // so, whoever did that: we, or the one that started us.
@@ -307,7 +280,7 @@ class Watch {
 }  // namespace
 
 std::optional<fs::path> RealCommandRunner::find_program(std::string_view name) const {
-  if (name.find('/') != std::string_view::npos)
+  if (contains(name, '/'))
     return ::access(std::string(name).c_str(), X_OK) == 0 ? std::optional<fs::path>(name) : std::nullopt;
   const char* path = std::getenv("PATH");
   std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
@@ -368,8 +341,8 @@ CommandResult run_process(const Command& command, const Clock& clock) {
   if (command.own_processes) plan.entrance = memory.emplace(command.limits.memory).entrance();
   Child child;
   child.start(command, plan, out, err);
-  out.close_write();
-  err.close_write();
+  out.write_end.close();
+  err.write_end.close();
   if (!child.why_not_alone.empty())
     output.remark(
         fmt::format("no PID namespace ({}): what this leaves running goes on", child.why_not_alone));

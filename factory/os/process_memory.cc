@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -14,17 +13,19 @@
 #include <string>
 #include <vector>
 
+#include "factory/base/file_handle.h"
+#include "factory/base/text.h"
+
 namespace kiln {
 namespace {
 
 // A file of /proc, which gives all of a short text by one read; "" when the process is gone.
 std::string text_of_process(pid_t process, const char* file) {
   const std::string path = "/proc/" + std::to_string(process) + "/" + file;
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const FileHandle descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (descriptor < 0) return "";
   char buffer[4096];
   const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
-  ::close(descriptor);
   return got > 0 ? std::string(buffer, static_cast<std::size_t>(got)) : "";
 }
 
@@ -45,10 +46,7 @@ std::multimap<pid_t, pid_t> children_of_all() {
   DIR* folder = ::opendir("/proc");
   if (folder == nullptr) return children;
   while (const dirent* entry = ::readdir(folder)) {
-    pid_t process = 0;
-    const char* end = entry->d_name + std::strlen(entry->d_name);
-    auto [rest, problem] = std::from_chars(entry->d_name, end, process);
-    if (problem == std::errc() && rest == end) children.emplace(parent_of(process), process);
+    if (const auto process = as_number<pid_t>(entry->d_name)) children.emplace(parent_of(*process), *process);
   }
   ::closedir(folder);
   return children;

@@ -21,11 +21,6 @@ extern char** environ;
 namespace kiln {
 namespace {
 
-void close_end(int& end) {
-  if (end >= 0) ::close(end);
-  end = -1;
-}
-
 bool write_number(int end, int number) {
   return ::write(end, &number, sizeof number) == static_cast<ssize_t>(sizeof number);
 }
@@ -52,14 +47,12 @@ bool mount_own_proc() {
 
 }  // namespace
 
-ProcessNamespace::ProcessNamespace() {
-  if (::pipe2(report_, O_CLOEXEC) != 0 || ::pipe2(life_, O_CLOEXEC) != 0)
+Pipe::Pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
     throw Error(ExitCode::store, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-}
-
-ProcessNamespace::~ProcessNamespace() {
-  for (int* ends : {report_, life_})
-    for (int i = 0; i < 2; ++i) close_end(ends[i]);
+  read_end = FileHandle(ends[0]);
+  write_end = FileHandle(ends[1]);
 }
 
 pid_t ProcessNamespace::fork() {
@@ -73,10 +66,10 @@ pid_t ProcessNamespace::fork() {
     if (child != 0) reap(child);
     return 0;
   }
-  close_end(report_[1]);
-  close_end(life_[0]);
+  report_.write_end.close();
+  life_.read_end.close();
   int problem = EIO;
-  if (read_number(report_[0], problem) && problem == 0) return first;
+  if (read_number(report_.read_end, problem) && problem == 0) return first;
   int status = 0;
   wait_for(first, status);
   errno = problem;
@@ -84,33 +77,34 @@ pid_t ProcessNamespace::fork() {
 }
 
 void ProcessNamespace::become_first() {
-  close_end(life_[1]);
+  life_.write_end.close();
   // /proc/1 shows it to the child, which is to see what its command says and no more.
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
     std::memset(*entry, 0, std::strlen(*entry));
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  pollfd life{life_[0], 0, 0};
+  pollfd life{life_.read_end, 0, 0};
   if (::poll(&life, 1, 0) != 0) ::_exit(1);  // whoever started us died before that call
   ::setsid();
   int problem = mount_own_proc() ? 0 : errno;
-  if (!write_number(report_[1], problem) || problem != 0) ::_exit(1);
+  if (!write_number(report_.write_end, problem) || problem != 0) ::_exit(1);
 }
 
 void ProcessNamespace::reap(pid_t child) const {
   // Nothing of ours is held open here: neither the child's pipes nor locks.
-  if (report_[1] > 0) ::close_range(0, static_cast<unsigned>(report_[1]) - 1, 0);
-  ::close_range(static_cast<unsigned>(report_[1]) + 1, ~0U, 0);
+  const int report = report_.write_end;
+  if (report > 0) ::close_range(0, static_cast<unsigned>(report) - 1, 0);
+  ::close_range(static_cast<unsigned>(report) + 1, ~0U, 0);
   int status = 0;
   pid_t ended;
   do ended = child < 0 ? -1 : wait_for(-1, status);
   while (ended >= 0 && ended != child);
-  if (ended == child) write_number(report_[1], status);
+  if (ended == child) write_number(report, status);
   ::_exit(0);
 }
 
 int ProcessNamespace::child_status(int status) const {
   int of_child = 0;
-  return read_number(report_[0], of_child) ? of_child : status;
+  return read_number(report_.read_end, of_child) ? of_child : status;
 }
 
 }  // namespace kiln

@@ -6,15 +6,19 @@
 
 #include <sys/types.h>
 
+#include "factory/base/file_handle.h"
+
 namespace kiln {
+
+struct Pipe {
+  Pipe();  // throws Error(store)
+
+  FileHandle read_end;
+  FileHandle write_end;
+};
 
 class ProcessNamespace {
  public:
-  ProcessNamespace();  // throws Error(store)
-  ~ProcessNamespace();
-  ProcessNamespace(const ProcessNamespace&) = delete;
-  ProcessNamespace& operator=(const ProcessNamespace&) = delete;
-
   // As fork(2): 0 in the child; in the caller the namespace's first process, which leads a session and a
   // process group with the child in it, and ends when the child does; -1, with errno, where there can be no
   // such namespace. May be called once.
@@ -26,8 +30,8 @@ class ProcessNamespace {
   void become_first();
   [[noreturn]] void reap(pid_t child) const;
 
-  int report_[2] = {-1, -1};  // from the first process: 0 or errno, then the child's status
-  int life_[2] = {-1, -1};    // we hold the writing end for as long as we live
+  Pipe report_;  // from the first process: 0 or errno, then the child's status
+  Pipe life_;    // we hold the writing end for as long as we live
 };
 
 }  // namespace kiln

@@ -18,14 +18,10 @@ ProcessOutput::ProcessOutput(const Command& command, CommandResult& result)
     : command_(command), result_(result), shown_{SecretMask(command.hidden), SecretMask(command.hidden)} {
   if (command.log.empty()) return;
   RealFileSystem().make_directories(command.log.parent_path());
-  log_ = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  log_ = FileHandle(::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (log_ < 0)
     throw Error(ExitCode::store,
                 fmt::format("cannot write the log {}: {}", command.log.string(), std::strerror(errno)));
-}
-
-ProcessOutput::~ProcessOutput() {
-  if (log_ >= 0) ::close(log_);
 }
 
 void ProcessOutput::add(std::string_view bytes, bool is_stdout) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "factory/base/effects.h"
+#include "factory/base/file_handle.h"
 #include "factory/base/secret_mask.h"
 
 namespace kiln {
@@ -15,9 +16,6 @@ class ProcessOutput {
  public:
   // Opens the command's log. Throws Error(store) when it cannot be written.
   ProcessOutput(const Command& command, CommandResult& result);
-  ProcessOutput(const ProcessOutput&) = delete;
-  ProcessOutput& operator=(const ProcessOutput&) = delete;
-  ~ProcessOutput();
 
   void add(std::string_view bytes, bool is_stdout);
   void remark(const std::string& text) const;  // a line of ours, in the log
@@ -32,7 +30,7 @@ class ProcessOutput {
   const Command& command_;
   CommandResult& result_;
   SecretMask shown_[2];  // of stdout and stderr
-  int log_ = -1;
+  FileHandle log_;
   std::uint64_t total_ = 0;
   std::string line_;
 };

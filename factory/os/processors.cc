@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <string>
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
@@ -96,6 +96,15 @@ std::optional<std::uint64_t> memory_of_cgroups(std::string_view cgroups, const f
     }
   }
   return least;
+}
+
+double seconds_of_children() {
+  rusage use{};
+  if (::getrusage(RUSAGE_CHILDREN, &use) != 0) return 0;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
 }  // namespace kiln

@@ -13,6 +13,8 @@ unsigned usable_processors();  // that this process may run on, at least 1
 // From now on this thread, and what it starts, may run on the first `count` of these alone. Throws
 // Error(internal). REQUIRES: 0 < count.
 void keep_to_processors(unsigned count);
+// Seconds of processors that programs have used so far which this process started and waited for, and theirs.
+double seconds_of_children();
 // Bytes that this process may use: the machine's memory, or what a scheduler's or service manager's cgroup
 // leaves it. 0 where the system does not say.
 std::uint64_t usable_memory();

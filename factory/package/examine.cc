@@ -5,8 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "factory/package/artifact.h"
+#include "factory/base/text.h"
 #include "factory/package/kept_findings.h"
+#include "factory/package/package.h"
 
 namespace kiln {
 namespace {
@@ -24,15 +25,10 @@ std::string library_path(const ImageSpec& spec, const LayerChain& built) {
   return built.base ? library_path(*built.base) : "";
 }
 
-std::string label_of(const ImageConfig& config, const std::string& name) {
-  auto found = config.labels.find(name);
-  return found == config.labels.end() ? "" : found->second;
-}
-
 // Of the label io.kiln.accept (resolve/labels.cc), which says nothing of layers. A label of others in this
 // place accepts nothing.
 std::vector<evidence::Acceptance> accepted_by(const ImageConfig& config) {
-  const std::string label = label_of(config, "io.kiln.accept");
+  const std::string label = value_or(config.labels, "io.kiln.accept");
   if (label.empty()) return {};
   std::vector<evidence::Acceptance> all;
   try {
@@ -62,7 +58,7 @@ std::set<std::uint16_t> layers_of(const std::string& component, const std::vecto
   std::set<std::uint16_t> layers;
   for (std::size_t i = 0; i < built.layers.size(); ++i) {
     auto made_layer = [&](const Step* step) { return step->key == built.layers[i].step; };
-    auto step = std::find_if(steps.begin(), steps.end(), made_layer);
+    auto step = std::ranges::find_if(steps, made_layer);
     if (step != steps.end() && (*step)->component == component) layers.insert(static_cast<std::uint16_t>(i));
   }
   return layers;
@@ -119,8 +115,8 @@ void add_excesses(const evidence::Evidence& found, EvidenceRecord& record) {
 
 // What other files show is then not all there is.
 bool hides_gpu_code(const evidence::Evidence& found) {
-  return std::any_of(found.problems.begin(), found.problems.end(),
-                     [](const auto& problem) { return evidence::hides_gfx(problem.second); });
+  return std::ranges::any_of(found.problems,
+                             [](const auto& problem) { return evidence::hides_gfx(problem.second); });
 }
 
 // The first file by name that has code for each GPU.
@@ -218,11 +214,11 @@ Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore
 
 evidence::Declaration declared_by(const ImageConfig& config, const std::string& target) {
   evidence::Declaration declared;
-  declared.target = target.empty() ? label_of(config, "io.kiln.cpu.target") : target;
+  declared.target = target.empty() ? value_or(config.labels, "io.kiln.cpu.target") : target;
   // Images of earlier kilns have the second label.
-  declared.optimised = !target.empty() || label_of(config, "io.kiln.claims_gain") == "true" ||
-                       label_of(config, "io.kiln.optimised") == "true";
-  std::string flags = label_of(config, "io.kiln.cpu.flags");
+  declared.optimised = !target.empty() || value_or(config.labels, "io.kiln.claims_gain") == "true" ||
+                       value_or(config.labels, "io.kiln.optimised") == "true";
+  std::string flags = value_or(config.labels, "io.kiln.cpu.flags");
   if (target.empty() && !flags.empty()) declared.flags = {flags};
   declared.library_path = library_path(config);
   declared.accept = accepted_by(config);

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json.h"
-#include "factory/oci/blob_damage.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {
@@ -72,7 +71,7 @@ std::optional<Contents> contents_from(const std::string& text) {
 
 // By their bytes: whoever reads layers anew compares digests, and whoever does not must see damage, too.
 bool are_whole(const LayerChain& built, const BlobStore& store) {
-  return std::all_of(built.layers.begin(), built.layers.end(), [&](const BuiltLayer& layer) {
+  return std::ranges::all_of(built.layers, [&](const BuiltLayer& layer) {
     return read_damage(store, layer.blob.digest, layer.blob.size).empty();
   });
 }

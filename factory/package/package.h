@@ -1,9 +1,9 @@
 // package: the layers of a finished image → Artifact. Passes over values, in this order:
 //
-//   examine            what is inside                    examine.h
-//   compose            configuration and manifest        artifact.h
-//   attach_documents   bills, provenance, evidence       documents.h
-//   attach_sif         where the site wants one          sif_pass.h
+//   examine            what is inside (examine.h)
+//   compose            configuration and manifest
+//   attach_documents   bills, provenance, evidence
+//   attach_sif         where the site wants one
 //
 // All blobs are in the store when it returns; the caller that keeps the artifact gives them a name.
 #pragma once
@@ -12,12 +12,68 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "factory/oci/blob_store.h"
-#include "factory/package/artifact.h"
+#include "factory/oci/image_source.h"
+#include "factory/oci/layout.h"
 #include "factory/package/examine.h"
+#include "factory/record/image_record.h"
+#include "factory/resolve/resolve.h"
+#include "factory/sbom/inventory.h"
+#include "factory/sbom/provenance.h"
 
 namespace kiln {
+
+// What an image says of itself before anybody has looked into it. Packaging begins with it, and so does the
+// question what a cell that is not built would answer.
+//
+// The names, the choice, the facts, the labels and what the image needs of a host. `architecture`: OCI's, as
+// the image's configuration has it ("amd64"). `glibc`: the one that was found in the image; "" while nobody
+// has looked, and then that of its components' facts counts. Nothing is said of layers, manifest, evidence
+// and time.
+ImageRecord declared_record(const ImageSpec& spec, const std::string& architecture,
+                            const std::string& glibc = "");
+
+// What an image of the plan becomes. It is composed once and goes from pass to pass.
+struct Artifact {
+  LayoutImage image;    // what write_layout takes; `referrers` are those of the documents attached so far
+  Descriptor manifest;  // of the image; what is attached does not change it
+  ImageRecord record;   // what the index will know; `layout` is left to the caller that keeps the image
+};
+
+// The image of these layers: the base's configuration, then the recipe's environment, labels and command. The
+// same spec, layers, time and evidence give the same bytes; the evidence, which follows from the layers, is
+// in the labels (io.kiln.evidence.*), too. `epoch`: seconds since 1970.
+Artifact compose(const ImageSpec& spec, const LayerChain& built, EvidenceRecord evidence, std::int64_t epoch);
+
+// The third pass: bills of materials, provenance and the evidence report, each a referrer of the image. And
+// the way back: such documents read from images, whatever made them.
+inline constexpr std::string_view kEvidenceType = "application/vnd.kiln.evidence.v1+json";
+
+// Who says so, and when.
+struct DocumentFacts {
+  std::int64_t epoch = 0;  // seconds since 1970
+  std::string tool;        // version of kiln
+  std::string flag_table;  // version of archspec's tables
+  std::string builder;     // the site's URI
+};
+
+// The artifact with its documents in the store. `plan`: its name; `origin`: of its recipes.
+Artifact attach_documents(Artifact artifact, const ImageSpec& spec, const std::string& plan,
+                          const sbom::RecipeOrigin& origin, const sbom::Inventory& inventory,
+                          const DocumentFacts& facts, const BlobStore& store);
+
+// The document of that kind (spdx, cyclonedx, provenance, gain) that goes with an image in its layout: one
+// artifact of the kind's media type, provenance by its predicate's. nullopt when there is none.
+std::optional<std::string> read_referrer(SourceImage& image, const std::string& kind);
+
+// Where read_referrer looked, and what it found instead: for a hint. `name`: of the image.
+std::string referrers_text(SourceImage& image, const std::string& name);
+
+// A bill of materials of any image, from its layers. `format`: spdx or cyclonedx; `tool`: version of kiln.
+std::string make_bill(const SourceImage& image, const std::string& name, const std::string& format,
+                      std::int64_t epoch, const std::string& tool);
 
 // The last pass: the SIF, converted from the image's layers in the store.
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
-#include <vector>
 
 #include "factory/base/json.h"
 #include "factory/base/quote.h"
@@ -181,14 +180,12 @@ std::string steps_html(const std::string& provenance) {
 }
 
 std::string matrix_of(const std::string& provenance) {
-  try {
+  return unless_error([&] {
     const JsonDocument statement = JsonDocument::parse(provenance, "provenance", kBillLimits);
     const auto definition = definition_in(statement);
     const auto parameters = definition ? definition->find("externalParameters") : std::nullopt;
     return parameters ? text_at(*parameters, "matrix") : "";
-  } catch (const Error&) {
-    return "";
-  }
+  });
 }
 
 }  // namespace kiln

@@ -151,8 +151,7 @@ int package_set(const ImageRecord& image, const PageSource& source, WordList& wo
 }  // namespace
 
 std::string PageContent::published_at(const ImageRecord& image) const {
-  const auto found = published.find(image.identity().hex());
-  return found == published.end() ? "" : found->second;
+  return value_in(published, image.identity().hex());
 }
 
 std::string catalogue_data(const PageContent& content, const PageNames& names) {

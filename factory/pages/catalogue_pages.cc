@@ -11,10 +11,8 @@
 #include <cerrno>
 #include <map>
 #include <set>
-#include <string_view>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/locked_temporary.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/pages.h"
 
@@ -51,61 +49,6 @@ std::optional<Page> asset_at(std::string_view path) {
 }
 
 Page html(std::string bytes) { return {std::string(kHtml), std::move(bytes)}; }
-
-}  // namespace
-
-CataloguePages::CataloguePages(PageContent content, const PageSource& source)
-    : content_(std::move(content)), source_(source), names_(content_.entries), speeds_(content_.entries) {
-  for (std::size_t number = 0; number < content_.entries.size(); ++number)
-    images_.emplace(image_path(content_.entries[number].image), number);
-}
-
-std::vector<std::string> CataloguePages::paths() const {
-  std::vector<std::string> paths(kLists.begin(), kLists.end());
-  for (const auto& [name, bytes] : embedded_page_assets())
-    paths.push_back(std::string(kAssets) + std::string(name));
-  for (const auto& [path, number] : images_) paths.push_back(path);
-  for (const NightRow& night : content_.nights) paths.push_back(night_path(night.matrix, night.number));
-  std::ranges::sort(paths);
-  return paths;
-}
-
-std::optional<Page> CataloguePages::image_at(std::string_view path) const {
-  const auto found = images_.find(std::string(path));
-  if (found == images_.end()) return std::nullopt;
-  return html(image_page(found->second, content_, source_, names_, speeds_));
-}
-
-std::optional<Page> CataloguePages::night_at(std::string_view path) const {
-  for (const NightRow& night : content_.nights) {
-    if (night_path(night.matrix, night.number) != path) continue;
-    auto report = source_.night(night.matrix, night.number);
-    if (!report) return std::nullopt;
-    return html(with_policy(*std::move(report), std::string(path)));
-  }
-  return std::nullopt;
-}
-
-bool CataloguePages::may_be_page(std::string_view path) {
-  const auto is_below = [&](std::string_view folder) { return path.starts_with(folder); };
-  return path.empty() || std::ranges::find(kLists, path) != kLists.end() ||
-         std::ranges::any_of(kFolders, is_below);
-}
-
-std::optional<Page> CataloguePages::page(std::string_view path) const {
-  if (path.empty() || path == "index.html") return html(catalogue_page(content_));
-  if (path == "data.js") return Page{std::string(kScript), catalogue_data(content_, names_)};
-  if (path == "packages.js") return Page{std::string(kScript), packages_data(content_, source_)};
-  if (path == "compare.html") return html(compare_page(content_));
-  if (path == "images.html") return html(all_images_page(content_, names_));
-  if (path == "ask.html") return html(ask_page(content_));
-  if (path == "nights.html") return html(nights_page(content_));
-  if (auto asset = asset_at(path)) return asset;
-  if (auto image = image_at(path)) return image;
-  return night_at(path);
-}
-
-namespace {
 
 // Says that a folder is an export, and of which snapshot: whoever finds it there may replace the folder.
 constexpr std::string_view kMarkFile = "kiln-catalogue.json";
@@ -182,6 +125,57 @@ class PrivateFolder {
 };
 
 }  // namespace
+
+CataloguePages::CataloguePages(PageContent content, const PageSource& source)
+    : content_(std::move(content)), source_(source), names_(content_.entries), speeds_(content_.entries) {
+  for (std::size_t number = 0; number < content_.entries.size(); ++number)
+    images_.emplace(image_path(content_.entries[number].image), number);
+}
+
+std::vector<std::string> CataloguePages::paths() const {
+  std::vector<std::string> paths(kLists.begin(), kLists.end());
+  for (const auto& [name, bytes] : embedded_page_assets())
+    paths.push_back(std::string(kAssets) + std::string(name));
+  for (const auto& [path, number] : images_) paths.push_back(path);
+  for (const NightRow& night : content_.nights) paths.push_back(night_path(night.matrix, night.number));
+  std::ranges::sort(paths);
+  return paths;
+}
+
+std::optional<Page> CataloguePages::image_at(std::string_view path) const {
+  const auto found = images_.find(std::string(path));
+  if (found == images_.end()) return std::nullopt;
+  return html(image_page(found->second, content_, source_, names_, speeds_));
+}
+
+std::optional<Page> CataloguePages::night_at(std::string_view path) const {
+  for (const NightRow& night : content_.nights) {
+    if (night_path(night.matrix, night.number) != path) continue;
+    auto report = source_.night(night.matrix, night.number);
+    if (!report) return std::nullopt;
+    return html(with_policy(*std::move(report), std::string(path)));
+  }
+  return std::nullopt;
+}
+
+bool CataloguePages::may_be_page(std::string_view path) {
+  const auto is_below = [&](std::string_view folder) { return path.starts_with(folder); };
+  return path.empty() || std::ranges::find(kLists, path) != kLists.end() ||
+         std::ranges::any_of(kFolders, is_below);
+}
+
+std::optional<Page> CataloguePages::page(std::string_view path) const {
+  if (path.empty() || path == "index.html") return html(catalogue_page(content_));
+  if (path == "data.js") return Page{std::string(kScript), catalogue_data(content_, names_)};
+  if (path == "packages.js") return Page{std::string(kScript), packages_data(content_, source_)};
+  if (path == "compare.html") return html(compare_page(content_));
+  if (path == "images.html") return html(all_images_page(content_, names_));
+  if (path == "ask.html") return html(ask_page(content_));
+  if (path == "nights.html") return html(nights_page(content_));
+  if (auto asset = asset_at(path)) return asset;
+  if (auto image = image_at(path)) return image;
+  return night_at(path);
+}
 
 WrittenPages write_pages(const CataloguePages& pages, const fs::path& folder, FileSystem& files) {
   fs::path place = fs::weakly_canonical(fs::absolute(folder));

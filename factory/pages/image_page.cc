@@ -7,7 +7,6 @@
 #include "factory/pages/bill_table.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/pages.h"
-#include "factory/pages/run_commands.h"
 #include "registry/select/gain.h"
 
 namespace kiln {

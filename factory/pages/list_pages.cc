@@ -105,70 +105,6 @@ std::string night_rows(const std::vector<NightRow>& nights) {
   return rows;
 }
 
-}  // namespace
-
-std::string catalogue_page(const PageContent& content) {
-  std::string main = "<h1>Catalogue</h1>\n";
-  PageFrame frame{"index.html", "Catalogue · kiln", ""};
-  if (content.entries.empty()) {
-    main += nothing_published();
-  } else {
-    main += fmt::format(
-        "<noscript><p class=\"notice care\">Search and filters need JavaScript, which is switched off here. "
-        "<a href=\"images.html\">All {} as a list</a>; the pages of images need none.</p></noscript>\n"
-        "<div id=\"catalogue\" class=\"layout\" hidden>\n{}{}</div>\n",
-        counted(content.entries.size(), "image"), filters_html(), results_html());
-    frame.scripts = {"data.js", "assets/rows.js", "assets/catalogue.js"};
-  }
-  frame.main = std::move(main);
-  return framed(frame, content);
-}
-
-std::string compare_page(const PageContent& content) {
-  std::string main =
-      "<h1>Compare two images</h1>\n<noscript><p class=\"notice care\">The comparison needs JavaScript, "
-      "which is "
-      "switched off here. <code>kiln diff A B</code> needs none.</p></noscript>\n";
-  PageFrame frame{"compare.html", "Compare two images · kiln", ""};
-  if (content.entries.empty()) {
-    main += nothing_published();
-  } else {
-    main +=
-        "<form id=\"pair\" class=\"fields\" aria-label=\"The two images\"><div><label for=\"a\">First "
-        "image</label><input type=\"text\" id=\"a\" list=\"images\" spellcheck=\"false\" "
-        "autocomplete=\"off\"></div><div><label for=\"b\">Second image</label><input type=\"text\" id=\"b\" "
-        "list=\"images\" spellcheck=\"false\" autocomplete=\"off\"></div></form>\n<datalist "
-        "id=\"images\"></datalist>\n<p id=\"said\" class=\"soft\" role=\"status\"></p>\n<div "
-        "id=\"comparison\"></div>\n";
-    frame.scripts = {"data.js", "assets/rows.js", "assets/compare.js"};
-  }
-  frame.main = std::move(main);
-  return framed(frame, content);
-}
-
-std::string all_images_page(const PageContent& content, const PageNames& names) {
-  std::string main =
-      fmt::format("<h1>All images</h1>\n<p>{}.</p>\n", counted(content.entries.size(), "image"));
-  std::string list;
-  for (const IndexEntry& entry : content.entries)
-    list += fmt::format("<li><a href=\"{}\"><bdi>{}</bdi></a></li>\n", image_path(entry.image),
-                        markup_text(names(entry.image)));
-  main += list.empty() ? nothing_published() : "<ul>\n" + list + "</ul>\n";
-  return framed({"images.html", "All images · kiln", main}, content);
-}
-
-std::string nights_page(const PageContent& content) {
-  std::string main = "<h1>Nights</h1>\n";
-  main += content.nights.empty()
-              ? "<div class=\"empty-state\"><p><strong>No night has ended yet.</strong></p><p><code>kiln "
-                "nightly</code> rebuilds a catalogue and reports what became of it.</p></div>\n"
-              : wide_table("Nights, newest first", {"Night", "State", "Began", "In one sentence"},
-                           night_rows(content.nights));
-  return framed({"nights.html", "Nights · kiln", main}, content);
-}
-
-namespace {
-
 constexpr std::size_t kMostHosts = 24;  // that the ladder asks for, one question each
 
 // What the images of the snapshot have, for the form to offer.
@@ -178,13 +114,11 @@ struct Offers {
 };
 
 bool is_framework(const ImageRecord& image) {
-  return std::ranges::any_of(image.components,
-                             [](const ComponentRecord& part) { return part.kind == "framework"; });
+  return std::ranges::count(image.components, "framework", &ComponentRecord::kind) > 0;
 }
 
 std::size_t compilers_in(const ImageRecord& image) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      image.components, [](const ComponentRecord& part) { return part.kind == "compiler"; }));
+  return static_cast<std::size_t>(std::ranges::count(image.components, "compiler", &ComponentRecord::kind));
 }
 
 // Whether a question about `a` needs fewer words than one about `b`. An optimised build is asked for, which a
@@ -341,6 +275,66 @@ constexpr std::string_view kAnswer =
     "id=\"job-command\"></code></pre></figure></div>\n";
 
 }  // namespace
+
+std::string catalogue_page(const PageContent& content) {
+  std::string main = "<h1>Catalogue</h1>\n";
+  PageFrame frame{"index.html", "Catalogue · kiln", ""};
+  if (content.entries.empty()) {
+    main += nothing_published();
+  } else {
+    main += fmt::format(
+        "<noscript><p class=\"notice care\">Search and filters need JavaScript, which is switched off here. "
+        "<a href=\"images.html\">All {} as a list</a>; the pages of images need none.</p></noscript>\n"
+        "<div id=\"catalogue\" class=\"layout\" hidden>\n{}{}</div>\n",
+        counted(content.entries.size(), "image"), filters_html(), results_html());
+    frame.scripts = {"data.js", "assets/rows.js", "assets/catalogue.js"};
+  }
+  frame.main = std::move(main);
+  return framed(frame, content);
+}
+
+std::string compare_page(const PageContent& content) {
+  std::string main =
+      "<h1>Compare two images</h1>\n<noscript><p class=\"notice care\">The comparison needs JavaScript, "
+      "which is "
+      "switched off here. <code>kiln diff A B</code> needs none.</p></noscript>\n";
+  PageFrame frame{"compare.html", "Compare two images · kiln", ""};
+  if (content.entries.empty()) {
+    main += nothing_published();
+  } else {
+    main +=
+        "<form id=\"pair\" class=\"fields\" aria-label=\"The two images\"><div><label for=\"a\">First "
+        "image</label><input type=\"text\" id=\"a\" list=\"images\" spellcheck=\"false\" "
+        "autocomplete=\"off\"></div><div><label for=\"b\">Second image</label><input type=\"text\" id=\"b\" "
+        "list=\"images\" spellcheck=\"false\" autocomplete=\"off\"></div></form>\n<datalist "
+        "id=\"images\"></datalist>\n<p id=\"said\" class=\"soft\" role=\"status\"></p>\n<div "
+        "id=\"comparison\"></div>\n";
+    frame.scripts = {"data.js", "assets/rows.js", "assets/compare.js"};
+  }
+  frame.main = std::move(main);
+  return framed(frame, content);
+}
+
+std::string all_images_page(const PageContent& content, const PageNames& names) {
+  std::string main =
+      fmt::format("<h1>All images</h1>\n<p>{}.</p>\n", counted(content.entries.size(), "image"));
+  std::string list;
+  for (const IndexEntry& entry : content.entries)
+    list += fmt::format("<li><a href=\"{}\"><bdi>{}</bdi></a></li>\n", image_path(entry.image),
+                        markup_text(names(entry.image)));
+  main += list.empty() ? nothing_published() : "<ul>\n" + list + "</ul>\n";
+  return framed({"images.html", "All images · kiln", main}, content);
+}
+
+std::string nights_page(const PageContent& content) {
+  std::string main = "<h1>Nights</h1>\n";
+  main += content.nights.empty()
+              ? "<div class=\"empty-state\"><p><strong>No night has ended yet.</strong></p><p><code>kiln "
+                "nightly</code> rebuilds a catalogue and reports what became of it.</p></div>\n"
+              : wide_table("Nights, newest first", {"Night", "State", "Began", "In one sentence"},
+                           night_rows(content.nights));
+  return framed({"nights.html", "Nights · kiln", main}, content);
+}
 
 std::string ask_page(const PageContent& content) {
   std::string main =

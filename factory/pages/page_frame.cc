@@ -10,7 +10,6 @@
 #include "factory/base/json_text.h"
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {
@@ -62,6 +61,11 @@ std::string foot_of(const PageContent& content, const std::string& up) {
   return fmt::format("<footer><p>{} <a href=\"{}images.html\">All images as a list</a></p></footer>\n", from,
                      up);
 }
+
+constexpr std::size_t kMostWord = 120;  // bytes; file systems have 255, and the ending comes behind
+constexpr std::size_t kMostKept = 48;   // of a name that is not a word
+
+bool is_plain(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '.' || c == '_' || c == '-'; }
 
 }  // namespace
 
@@ -120,15 +124,6 @@ std::string wide_table(const std::string& caption, const std::vector<std::string
   for (const std::string& cell : head) html += fmt::format("<th scope=\"col\">{}</th>", cell);
   return html + "</tr></thead>\n<tbody>\n" + rows + "</tbody></table></div>\n";
 }
-
-namespace {
-
-constexpr std::size_t kMostWord = 120;  // bytes; file systems have 255, and the ending comes behind
-constexpr std::size_t kMostKept = 48;   // of a name that is not a word
-
-bool is_plain(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '.' || c == '_' || c == '-'; }
-
-}  // namespace
 
 std::string file_word(std::string_view name) {
   const bool is_word = !name.empty() && name.size() <= kMostWord && name.front() != '.' &&

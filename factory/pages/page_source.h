@@ -1,7 +1,6 @@
 // What pages are made of: values that are read once, and what is asked for when a page needs it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "factory/pages/page_frame.h"
 #include "factory/pages/page_source.h"
 #include "factory/pages/speed_table.h"
+#include "factory/record/image_record.h"
 
 namespace kiln {
 
@@ -33,5 +35,20 @@ std::string catalogue_data(const PageContent& content, const PageNames& names);
 // number of a set of such words, -1 where there is no bill. Reads the bill of every image: packages.js is
 // loaded when a reader looks for a package.
 std::string packages_data(const PageContent& content, const PageSource& source);
+
+// The commands that start an image, for each of the engines that sites have. Pure.
+
+struct RunCommand {
+  std::string engine;  // "Apptainer", "Slurm with pyxis"
+  std::string text;    // lines of a shell
+};
+
+struct RunCommands {
+  // What a reader should know first: that it is in no registry, that only some engines can have it.
+  std::vector<std::string> notes;
+  std::vector<RunCommand> commands;  // empty: the notes say why
+};
+
+RunCommands run_commands(const ImageRecord& image);
 
 }  // namespace kiln

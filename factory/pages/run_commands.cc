@@ -1,5 +1,3 @@
-#include "factory/pages/run_commands.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +5,7 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/record/image_record.h"
+#include "factory/pages/pages.h"
 
 namespace kiln {
 namespace {

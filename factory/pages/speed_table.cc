@@ -6,7 +6,6 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
-#include "factory/pages/page_frame.h"
 #include "registry/select/comparable.h"
 #include "registry/select/gain.h"
 

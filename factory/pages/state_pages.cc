@@ -2,9 +2,7 @@
 
 #include <map>
 
-#include "factory/base/read_whole.h"
 #include "factory/night/night_files.h"
-#include "factory/night/night_html.h"
 #include "factory/night/night_text.h"
 #include "factory/oci/blob_store.h"
 #include "factory/render/render.h"

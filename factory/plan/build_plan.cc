@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "factory/base/hash_index.h"
 
@@ -65,14 +66,12 @@ StepUses::StepUses(const BuildPlan& plan, const ImageNumbers& images)
 
 std::vector<StepUses::Number> StepUses::by_key() const {
   std::vector<Number> sorted = steps_;
-  std::sort(sorted.begin(), sorted.end(),
-            [&](Number one, Number other) { return table_->key(one) < table_->key(other); });
+  std::ranges::sort(sorted, [&](Number one, Number other) { return table_->key(one) < table_->key(other); });
   return sorted;
 }
 
 std::size_t StepUses::shared() const {
-  return static_cast<std::size_t>(
-      std::count_if(uses_.begin(), uses_.end(), [](std::uint32_t uses) { return uses > 1; }));
+  return static_cast<std::size_t>(std::ranges::count_if(uses_, [](std::uint32_t uses) { return uses > 1; }));
 }
 
 }  // namespace kiln

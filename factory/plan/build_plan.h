@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "factory/base/keys.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
 

@@ -59,7 +59,7 @@ class NightQuestions {
   }
 
   bool failed(const std::string& id) const {
-    return std::any_of(problems_.begin(), problems_.end(), [&](const auto& one) { return one.id == id; });
+    return std::ranges::any_of(problems_, [&](const auto& one) { return one.id == id; });
   }
 
   // The same with its pins asked anew.
@@ -98,8 +98,7 @@ Lockfile followed(const LockNeeds& needs, const Lockfile& previous, LockScope sc
 // Whether nobody can make the base any more once the archives have moved on.
 bool is_lost(const LockNeed& need, const LockEntry& entry, const LockSources& sources) {
   if (entry.archives.empty() || need.base_steps.empty() || !sources.built) return false;
-  return std::none_of(need.base_steps.begin(), need.base_steps.end(),
-                      [&](const auto& step) { return sources.built(step.second); });
+  return std::ranges::none_of(need.base_steps, [&](const auto& step) { return sources.built(step.second); });
 }
 
 }  // namespace

@@ -183,8 +183,7 @@ std::set<std::string> chosen_entries(const LockNeeds& needs, const Lockfile& loc
     std::size_t before = chosen.size();
     bool any = false;
     for (const auto& [id, own] : named) {
-      if (std::none_of(own.begin(), own.end(), [&](const auto& name) { return glob_matches(wanted, name); }))
-        continue;
+      if (std::ranges::none_of(own, [&](const auto& name) { return glob_matches(wanted, name); })) continue;
       any = true;
       chosen.insert(id);
     }

@@ -15,6 +15,7 @@ Json to_json(const ImageRequest& request);
 Json to_json(const ImageSpec& spec);
 Json to_json(const Step& step);
 Json to_json(const ExcludedCell& cell);
+Json to_json(const FlagOrigin& flag);
 Json to_json(const BrokenCell& cell);
 
 // The text of plan.json, with each cell and each step on a line of its own (plan_json.cc draws it).

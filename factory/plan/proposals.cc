@@ -44,8 +44,8 @@ std::string spaced(const Json& value) {
 }
 
 const Proposal* find_place(const std::vector<Proposal>& found, const std::string& place) {
-  auto one = std::find_if(found.begin(), found.end(),
-                          [&](const Proposal& proposal) { return own_place(proposal) == place; });
+  auto one =
+      std::ranges::find_if(found, [&](const Proposal& proposal) { return own_place(proposal) == place; });
   return one == found.end() ? nullptr : &*one;
 }
 

@@ -2,7 +2,6 @@
 // takes it or says no. Pure.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "factory/base/text.h"
 #include "factory/base/version.h"
 
 namespace kiln {
@@ -40,8 +41,8 @@ bool lacks_value(const RecipeBook& recipes, const std::string& axis, const std::
   if (!kind) return false;
   try {
     const std::vector<ComponentValue> parts = parse_component_values(*kind, value, {});
-    return std::any_of(parts.begin(), parts.end(), [&](const ComponentValue& part) {
-      return part.name.find('*') == std::string::npos && lacks(recipes, *kind, part.name);
+    return std::ranges::any_of(parts, [&](const ComponentValue& part) {
+      return !contains(part.name, '*') && lacks(recipes, *kind, part.name);
     });
   } catch (const Error&) {
     return false;
@@ -52,16 +53,16 @@ bool lacks_of_group(const RecipeBook& recipes, const MatrixGroup& group) {
   for (const Axis& axis : group.axes)
     for (const std::string& value : axis.values)
       if (lacks_value(recipes, axis.name, value)) return true;
-  return std::any_of(group.include.begin(), group.include.end(), [&](const Partial& cell) {
-    return std::any_of(cell.values.begin(), cell.values.end(),
-                       [&](const auto& value) { return lacks_value(recipes, value.first, value.second); });
+  return std::ranges::any_of(group.include, [&](const Partial& cell) {
+    return std::ranges::any_of(
+        cell.values, [&](const auto& value) { return lacks_value(recipes, value.first, value.second); });
   });
 }
 
 bool lacks_need(const RecipeBook& recipes, const std::vector<Need>& needs) {
   auto is_lacking = [&](const Need& need) { return lacks(recipes, need.kind, need.name); };
-  return std::any_of(needs.begin(), needs.end(), [&](const Need& need) {
-    return need.any.empty() ? is_lacking(need) : std::any_of(need.any.begin(), need.any.end(), is_lacking);
+  return std::ranges::any_of(needs, [&](const Need& need) {
+    return need.any.empty() ? is_lacking(need) : std::ranges::any_of(need.any, is_lacking);
   });
 }
 
@@ -72,10 +73,10 @@ bool lacks_companion(const RecipeBook& recipes, const std::optional<Companion>& 
 bool lacks_of_method(const RecipeBook& recipes, const Method& method) {
   if (lacks_need(recipes, method.needs) || (method.build && lacks_need(recipes, method.build->needs)))
     return true;
-  return std::any_of(method.file_when.begin(), method.file_when.end(),
-                     [&](const When& when) { return lacks_companion(recipes, when.with); }) ||
-         std::any_of(method.environment.begin(), method.environment.end(),
-                     [&](const auto& value) { return lacks_companion(recipes, value.second.with); });
+  return std::ranges::any_of(method.file_when,
+                             [&](const When& when) { return lacks_companion(recipes, when.with); }) ||
+         std::ranges::any_of(method.environment,
+                             [&](const auto& value) { return lacks_companion(recipes, value.second.with); });
 }
 
 }  // namespace
@@ -84,15 +85,13 @@ std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view v
                                                    const SourceLocation& where) {
   std::vector<ComponentValue> values;
   if (value == "none") return values;
-  for (std::size_t begin = 0; begin <= value.size();) {
-    std::size_t end = std::min(value.find('+', begin), value.size());
-    ComponentValue one = parse_one(value.substr(begin, end - begin), where);
+  for (std::string_view part : split(value, '+')) {
+    ComponentValue one = parse_one(part, where);
     for (const ComponentValue& other : values) {
       if (other.name == one.name)
         throw Error(ExitCode::input, where, fmt::format("'{}' is twice in '{}'", one.name, value));
     }
     values.push_back(std::move(one));
-    begin = end + 1;
   }
   if (values.size() > 1 && (kind == Kind::base || kind == Kind::framework))
     throw Error(ExitCode::input, where, fmt::format("an image has one {}, found '{}'", name_of(kind), value));
@@ -121,15 +120,14 @@ const Method& known_method(const Recipe& recipe, const std::string& method, cons
   if (const Method* found = recipe.find_method(method)) return *found;
   std::vector<std::string> known;
   for (const Method& other : recipe.methods) known.push_back(other.name);
-  std::string hint = did_you_mean(method, known);
-  if (hint.empty()) hint = fmt::format("the recipe has {}", fmt::join(known, ", "));
-  throw Error(ExitCode::input, where, fmt::format("{} has no method '{}'", path_of(recipe), method), hint);
+  throw Error(ExitCode::input, where, fmt::format("{} has no method '{}'", path_of(recipe), method),
+              did_you_mean(method, known, "the recipe has "));
 }
 
 bool has_unknown_versions(const RecipeBook& recipes, Kind kind, std::string_view value) {
   if (recipes.broken().empty()) return false;
   const std::vector<ComponentValue> parts = parse_component_values(kind, value, {});
-  return std::any_of(parts.begin(), parts.end(), [&](const ComponentValue& part) {
+  return std::ranges::any_of(parts, [&](const ComponentValue& part) {
     const BrokenRecipe* broken = recipes.find_broken(kind, part.name);
     return broken != nullptr && broken->read.versions.empty();
   });
@@ -160,12 +158,11 @@ bool is_version_range(std::string_view text) {
 
 // A recipe that names what the book lacks is among the broken ones.
 bool names_unknown(const RecipeBook& recipes, const Matrix& matrix) {
-  return std::any_of(matrix.groups.begin(), matrix.groups.end(),
-                     [&](const MatrixGroup& group) { return lacks_of_group(recipes, group); }) ||
-         std::any_of(recipes.broken().begin(), recipes.broken().end(), [&](const auto& broken) {
-           const std::vector<Method>& methods = broken.second.read.methods;
-           return std::any_of(methods.begin(), methods.end(),
-                              [&](const Method& method) { return lacks_of_method(recipes, method); });
+  return std::ranges::any_of(matrix.groups,
+                             [&](const MatrixGroup& group) { return lacks_of_group(recipes, group); }) ||
+         std::ranges::any_of(recipes.broken(), [&](const auto& broken) {
+           return std::ranges::any_of(broken.second.read.methods,
+                                      [&](const Method& method) { return lacks_of_method(recipes, method); });
          });
 }
 

@@ -6,12 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
-#include "factory/base/json.h"
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/recipe/component_value.h"
-#include "factory/recipe/recipe.h"
 
 namespace kiln {
 namespace {
@@ -84,11 +80,10 @@ std::vector<Fact> facts_of(const Recipe& recipe, const JsonNode& root) {
 
 const FactSource* source_of(const Fact& fact, const std::vector<FactSource>& sources) {
   auto speaks = [&](const FactSource& source) {
-    return std::any_of(source.of.begin(), source.of.end(),
-                       [&](const std::string& pattern) { return glob_matches(pattern, fact.path); });
+    return std::ranges::any_of(source.of,
+                               [&](const std::string& pattern) { return glob_matches(pattern, fact.path); });
   };
-  auto found = std::find_if(sources.begin(), sources.end(), speaks);
-  return found == sources.end() ? nullptr : &*found;
+  return find_where(sources, speaks);
 }
 
 StockCompilers stock_compilers(const FileSystem& files, const std::vector<fs::path>& roots) {

@@ -5,15 +5,22 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 #include "factory/recipe/component_value.h"
 #include "factory/recipe/optimise.h"
 #include "factory/recipe/recipe.h"
 
 namespace kiln {
 namespace {
+
+enum class PartialUse {
+  include,    // axis values
+  exclude,    // version ranges and globs; `reason` beside them is passed over
+  condition,  // version ranges and globs; keys may also be facts, such as framework.python
+};
 
 constexpr const char* kComponentForm = "none, or name[@version][:method], several joined by '+'";
 
@@ -26,17 +33,15 @@ void check_components(Kind kind, const JsonNode& node, const std::string& text) 
     if (!is_name(value.name) || !(value.version.empty() || is_name(value.version)))
       node.fail(fmt::format("expected a component, found '{}'", value.text), kComponentForm);
     if (value.name == "none") node.fail(fmt::format("'none' stands alone, found '{}'", text));
-    if (!value.method.empty() && std::find(methods.begin(), methods.end(), value.method) == methods.end())
+    if (!value.method.empty() && !contains(methods, value.method))
       node.fail(fmt::format("unknown method '{}' in '{}'", value.method, value.text),
-                nearest(value.method, methods).empty() ? fmt::format("methods: {}", fmt::join(methods, ", "))
-                                                       : did_you_mean(value.method, methods));
+                did_you_mean(value.method, methods, "methods: "));
   }
 }
 
 void check_target(const JsonNode& node, const std::string& text) {
-  const bool good = std::all_of(text.begin(), text.end(), [](char c) {
-    return is_name(std::string_view(&c, 1)) || std::string_view("_.-:,").find(c) != std::string_view::npos;
-  });
+  const bool good = std::ranges::all_of(
+      text, [](char c) { return is_name(std::string_view(&c, 1)) || contains("_.-:,", c); });
   if (!good || !is_name(text.substr(0, text.find(','))))
     node.fail(fmt::format("expected a target, found '{}'", text),
               "such as x86_64_v3 or x86_64_v3,nvidia:sm_80");
@@ -79,12 +84,11 @@ struct AxisSize {
 
 // "axis0 (20 values), axis1 (20 values), axis2 (20 values)".
 std::string largest(std::vector<AxisSize> axes) {
-  std::stable_sort(axes.begin(), axes.end(),
-                   [](const AxisSize& a, const AxisSize& b) { return a.values > b.values; });
+  std::ranges::stable_sort(axes, [](const AxisSize& a, const AxisSize& b) { return a.values > b.values; });
   if (axes.size() > 3) axes.resize(3);
   std::vector<std::string> texts;
   for (const AxisSize& axis : axes) texts.push_back(fmt::format("{} ({} values)", axis.name, axis.values));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(texts, ", ");
 }
 
 std::uint64_t checked_product(const std::string& group, std::vector<AxisSize> axes, std::uint64_t limit,
@@ -111,6 +115,44 @@ void check_size(const std::string& group, const JsonNode& node) {
   for (const auto& [name, body] : node.members())
     axes.push_back({name, body.is_array() ? body.value().size() : 1});
   if (!axes.empty()) checked_product(group, std::move(axes), kMaxCells, node.where());
+}
+
+// One value of the axis `name`, checked by the axis' grammar. Throws Error(input).
+std::string read_axis_value(const std::string& name, const JsonNode& node) {
+  if (node.is_array())
+    node.fail("expected a string, found an array", "several components are joined: \"mkl+openmpi\"");
+  std::string text = read_text(node);
+  if (name == "version")
+    read_range(node);
+  else if (name == "method")
+    read_word_of(node, method_names(), "a method");
+  else if (name == "target")
+    check_target(node, text);
+  else if (name == "optimise")
+    parse_optimise(text, node.where());
+  else
+    check_components(*kind_from(name), node, text);
+  return text;
+}
+
+// A map of axis names to values, not empty.
+AxisValues read_partial(const JsonNode& node, PartialUse use) {
+  AxisValues values;
+  const auto& axes = keys_of("matrix/cell");
+  for (const auto& [key, value] : node.members()) {
+    if (use == PartialUse::exclude && key == "reason") continue;
+    const bool axis = contains(axes, key);
+    const bool fact = !axis && use == PartialUse::condition && is_fact_key(key);
+    if (!axis && !fact) fail_key(node, key, use);
+    if (use == PartialUse::include)
+      values[key] = read_axis_value(key, value);
+    else if (fact || key == "version")
+      values[key] = read_range(value).text();
+    else
+      values[key] = read_glob(value);
+  }
+  if (values.empty()) node.fail("expected at least one axis, found an empty object");
+  return values;
 }
 
 std::vector<Axis> read_axes(const JsonNode& node) {
@@ -168,8 +210,7 @@ void note_facts(const JsonNode& node, const std::string& part, Constraint& const
   auto condition = node.find(part);
   if (!condition) return;
   for (const auto& [key, value] : condition->members())
-    if (key.find('.') != std::string::npos)
-      constraint.fact_keys[fmt::format("{}/{}", part, key)] = condition->where_key(key);
+    if (contains(key, '.')) constraint.fact_keys[fmt::format("{}/{}", part, key)] = condition->where_key(key);
 }
 
 Constraint read_constraint(const JsonNode& node) {
@@ -257,7 +298,7 @@ void MatrixReader::follow(const fs::path& file, const JsonNode& includes) {
 
 void MatrixReader::read_included(const fs::path& file, const JsonNode& entry) {
   check_chain(file, entry);
-  if (std::find(done_.begin(), done_.end(), file) != done_.end()) return;
+  if (contains(done_, file)) return;
   if (!files_.exists(file) || files_.is_directory(file)) {
     MissingFile missing = describe_missing(files_, file);
     entry.fail(std::move(missing.message), std::move(missing.hint));
@@ -267,8 +308,7 @@ void MatrixReader::read_included(const fs::path& file, const JsonNode& entry) {
 }
 
 void MatrixReader::check_chain(const fs::path& file, const JsonNode& entry) const {
-  auto start =
-      std::find_if(open_.begin(), open_.end(), [&](const OpenFile& open) { return open.file == file; });
+  auto start = std::ranges::find_if(open_, [&](const OpenFile& open) { return open.file == file; });
   if (start == open_.end()) {
     if (open_.size() < kMaxIncludeDepth) return;
     entry.fail(fmt::format("catalogues include each other more than {} deep", kMaxIncludeDepth));
@@ -280,42 +320,6 @@ void MatrixReader::check_chain(const fs::path& file, const JsonNode& entry) cons
 }
 
 }  // namespace
-
-std::string read_axis_value(const std::string& name, const JsonNode& node) {
-  if (node.is_array())
-    node.fail("expected a string, found an array", "several components are joined: \"mkl+openmpi\"");
-  std::string text = read_text(node);
-  if (name == "version")
-    read_range(node);
-  else if (name == "method")
-    read_word_of(node, method_names(), "a method");
-  else if (name == "target")
-    check_target(node, text);
-  else if (name == "optimise")
-    parse_optimise(text, node.where());
-  else
-    check_components(*kind_from(name), node, text);
-  return text;
-}
-
-AxisValues read_partial(const JsonNode& node, PartialUse use) {
-  AxisValues values;
-  const auto& axes = keys_of("matrix/cell");
-  for (const auto& [key, value] : node.members()) {
-    if (use == PartialUse::exclude && key == "reason") continue;
-    const bool axis = std::find(axes.begin(), axes.end(), key) != axes.end();
-    const bool fact = !axis && use == PartialUse::condition && is_fact_key(key);
-    if (!axis && !fact) fail_key(node, key, use);
-    if (use == PartialUse::include)
-      values[key] = read_axis_value(key, value);
-    else if (fact || key == "version")
-      values[key] = read_range(value).text();
-    else
-      values[key] = read_glob(value);
-  }
-  if (values.empty()) node.fail("expected at least one axis, found an empty object");
-  return values;
-}
 
 Matrix read_matrix(const FileSystem& files, const fs::path& file) { return MatrixReader(files).read(file); }
 

@@ -4,9 +4,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "factory/base/effects.h"
@@ -69,19 +67,5 @@ Matrix read_matrix(const FileSystem& files, const fs::path& file);
 // where 64 bits do not hold it) and the largest axes when it exceeds `limit`; never expands anything.
 // read_matrix asks it for kMaxCells before it looks at the axes' names and values.
 std::uint64_t checked_size(const MatrixGroup& group, std::uint64_t limit);
-
-// The values of a matrix: what stands on an axis, in a partial cell, and in a condition.
-
-// One value of the axis `name`, checked by the axis' grammar. Throws Error(input).
-std::string read_axis_value(const std::string& name, const JsonNode& node);
-
-enum class PartialUse {
-  include,    // axis values
-  exclude,    // version ranges and globs; `reason` beside them is passed over
-  condition,  // version ranges and globs; keys may also be facts, such as framework.python
-};
-
-// A map of axis names to values, not empty.
-AxisValues read_partial(const JsonNode& node, PartialUse use);
 
 }  // namespace kiln

@@ -9,11 +9,6 @@
 namespace kiln {
 namespace {
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 // Whether an option or variable of this name chooses a processor: -march, --offload-arch,
 // CMAKE_CUDA_ARCHITECTURES. In lower case.
 bool chooses_processor(std::string_view name) {
@@ -28,7 +23,7 @@ bool chooses_processor(std::string_view name) {
   const std::string_view before = words.size() > 1 ? words[words.size() - 2] : "";
   if (words.back() == "list") return before == "arch";            // TORCH_CUDA_ARCH_LIST
   if (words.back() == "targets") return before.ends_with("gpu");  // AMDGPU_TARGETS
-  return is_one_of(words.back(), kLast);
+  return contains(kLast, words.back());
 }
 
 // Whether this switch of a build system, in lower case, means the same when it is on.
@@ -39,7 +34,7 @@ bool is_native_switch(std::string_view name) {
       "native_arch",  "native_march", "native_cpu",     "native_optimization", "native_optimizations"};
   if (name.starts_with("-d")) name.remove_prefix(2);
   name = name.substr(0, name.find(':'));  // -DGGML_NATIVE:BOOL=ON
-  return std::any_of(kSwitches.begin(), kSwitches.end(), [&](std::string_view one) {
+  return std::ranges::any_of(kSwitches, [&](std::string_view one) {
     return name == one || (name.ends_with(one) && name[name.size() - one.size() - 1] == '_');
   });
 }
@@ -53,7 +48,7 @@ bool is_native(std::string_view word) {
   const std::string_view name = word.substr(0, equals);
   const std::string_view value = word.substr(equals + 1);
   if (value == "native" || value == "ccnative") return chooses_processor(name);
-  return is_one_of(value, kOn) && is_native_switch(name);
+  return contains(kOn, value) && is_native_switch(name);
 }
 
 // "-march=native" of "--copt=-march=native" and of "CFLAGS=-march=native".
@@ -84,9 +79,8 @@ std::string native_flag(std::string_view text) {
 bool is_for_gpu(std::string_view native_flag) {
   static constexpr std::array<std::string_view, 4> kWords = {"cuda", "gpu", "offload", "hip"};
   const std::string lower = lower_case(native_flag);
-  return lower.starts_with("-arch") || std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
-           return lower.find(word) != std::string::npos;
-         });
+  return lower.starts_with("-arch") ||
+         std::ranges::any_of(kWords, [&](std::string_view word) { return contains(lower, word); });
 }
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "factory/base/text.h"
 #include "factory/base/version.h"
 
 namespace kiln {
@@ -93,18 +94,7 @@ std::string add_pgo(const Optimise& optimise, std::string_view compiler, std::st
 
 }  // namespace
 
-bool is_llvm(std::string_view compiler) {
-  return std::find(kLlvm.begin(), kLlvm.end(), compiler) != kLlvm.end();
-}
-
-const std::vector<std::string>& optimise_words() {
-  static const std::vector<std::string> kTexts = [] {
-    std::vector<std::string> texts;
-    for (const Word& word : kWords) texts.emplace_back(word.text);
-    return texts;
-  }();
-  return kTexts;
-}
+bool is_llvm(std::string_view compiler) { return contains(kLlvm, compiler); }
 
 Optimise Optimise::overridden_by(const Optimise& other) const {
   Optimise both = *this;
@@ -127,16 +117,13 @@ std::string Optimise::text() const {
 Optimise parse_optimise(std::string_view value, const SourceLocation& where, std::string_view said_by) {
   Optimise optimise;
   if (value == "none") return optimise;
-  for (std::size_t begin = 0; begin <= value.size();) {
-    std::size_t end = std::min(value.find('+', begin), value.size());
-    std::string text(value.substr(begin, end - begin));
-    auto word = std::find_if(kWords.begin(), kWords.end(), [&](const Word& one) { return one.text == text; });
+  for (std::string_view text : split(value, '+')) {
+    auto word = std::ranges::find(kWords, text, &Word::text);
     if (word == kWords.end()) {
-      std::string hint = did_you_mean(text, optimise_words());
+      std::vector<std::string> words;
+      for (const Word& known : kWords) words.emplace_back(known.text);
       throw Error(ExitCode::input, where, fmt::format("'{}' is no way to optimise", text),
-                  hint.empty()
-                      ? fmt::format("none, or words joined by '+': {}", fmt::join(optimise_words(), ", "))
-                      : hint);
+                  did_you_mean(text, words, "none, or words joined by '+': "));
     }
     OptimiseSetting& setting = optimise.*(word->setting);
     if (!setting.word.empty())
@@ -145,7 +132,6 @@ Optimise parse_optimise(std::string_view value, const SourceLocation& where, std
                               word_of(word->setting, setting.word), text, value),
                   "one level, one sort of LTO, one of PGO");
     setting = {std::string(word->value), std::string(said_by)};
-    begin = end + 1;
   }
   return optimise;
 }

@@ -34,10 +34,8 @@ struct Optimise {
   bool operator==(const Optimise&) const = default;
 };
 
-// The words of the axis: o0 o1 o2 o3 os lto thinlto nolto pgo-generate pgo-use nopgo.
-const std::vector<std::string>& optimise_words();
-
-// A value of the axis: `none`, or words joined by `+`, one of each sort. Throws Error(input) at `where`.
+// A value of the axis: `none`, or words joined by `+`, one of each sort (o0 o1 o2 o3 os; lto thinlto nolto;
+// pgo-generate pgo-use nopgo). Throws Error(input) at `where`.
 Optimise parse_optimise(std::string_view value, const SourceLocation& where,
                         std::string_view said_by = "the cell");
 

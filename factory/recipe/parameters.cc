@@ -126,8 +126,8 @@ const Parameter* find_parameter(std::string_view name) {
 }
 
 bool reads_source(const Method& method) {
-  return std::any_of(method.parameters.begin(), method.parameters.end(),
-                     [](const std::string& name) { return name.starts_with("KILN_SOURCE_"); });
+  return std::ranges::any_of(method.parameters,
+                             [](const std::string& name) { return name.starts_with("KILN_SOURCE_"); });
 }
 
 bool is_known_parameter(std::string_view name) {
@@ -198,22 +198,16 @@ const std::vector<std::string>& gpu_variables() {
   return names;
 }
 
-bool is_compiler_variable(std::string_view name) {
-  const std::vector<std::string>& all = compiler_variables();
-  return std::find(all.begin(), all.end(), name) != all.end();
-}
+bool is_compiler_variable(std::string_view name) { return contains(compiler_variables(), name); }
 
-bool is_gpu_variable(std::string_view name) {
-  const std::vector<std::string>& all = gpu_variables();
-  return std::find(all.begin(), all.end(), name) != all.end();
-}
+bool is_gpu_variable(std::string_view name) { return contains(gpu_variables(), name); }
 
 bool depends_on_optimise(std::string_view name) {
   const Parameter* parameter = find_parameter(name);
   return parameter != nullptr && parameter->kind == From::compiler_flags;
 }
 
-const std::vector<CacheKind>& cache_kinds() {
+static const std::vector<CacheKind>& cache_kinds() {
   static const std::vector<CacheKind> kKinds = {
       {"ccache", "ccache", "", "install ccache and put /usr/lib/ccache first in PATH"},
       {"pip", "pip", "--no-cache-dir", "call pip without --no-cache-dir"}};

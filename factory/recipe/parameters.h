@@ -91,7 +91,6 @@ struct CacheKind {
   std::string_view how;      // what a script has to do, for people
 };
 
-const std::vector<CacheKind>& cache_kinds();
 const CacheKind* find_cache_kind(std::string_view name);  // nullptr: unknown
 const std::vector<std::string>& cache_names();
 

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <tuple>
 
 #include "factory/base/enum_names.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -36,17 +36,12 @@ Error error_at(const fs::path& path, std::string message, std::string hint = {})
 Error not_a_kind(const fs::path& folder) {
   const std::string kind = folder.filename().string();
   return error_at(folder, fmt::format("'{}' is not a kind of component", kind),
-                  nearest(kind, kind_names()).empty()
-                      ? fmt::format("kinds: {}", fmt::join(kind_names(), ", "))
-                      : did_you_mean(kind, kind_names()));
+                  did_you_mean(kind, kind_names(), "kinds: "));
 }
 
 }  // namespace
 
-std::string ComponentVersion::fact(const std::string& name) const {
-  auto found = facts.find(name);
-  return found == facts.end() ? "" : found->second;
-}
+std::string ComponentVersion::fact(const std::string& name) const { return value_or(facts, name); }
 
 std::string_view name_of(Kind kind) { return kKinds.of(kind); }
 
@@ -58,15 +53,11 @@ const std::vector<std::string>& kind_names() {
 }
 
 const ComponentVersion* Recipe::find_version(const Version& version) const {
-  auto found = std::find_if(versions.begin(), versions.end(),
-                            [&](const ComponentVersion& offered) { return offered.version == version; });
-  return found == versions.end() ? nullptr : &*found;
+  return find_where(versions, [&](const ComponentVersion& offered) { return offered.version == version; });
 }
 
 const Method* Recipe::find_method(std::string_view method) const {
-  auto found = std::find_if(methods.begin(), methods.end(),
-                            [&](const Method& offered) { return offered.name == method; });
-  return found == methods.end() ? nullptr : &*found;
+  return find_where(methods, [&](const Method& offered) { return offered.name == method; });
 }
 
 std::vector<AcceptedFile> Recipe::accepted(const Version& version, std::string_view by_method) const {
@@ -133,8 +124,7 @@ void RecipeBook::add_broken(BrokenRecipe recipe) {
 }
 
 const BrokenRecipe* RecipeBook::find_broken(Kind kind, std::string_view name) const {
-  auto found = broken_.find({kind, std::string(name)});
-  return found == broken_.end() ? nullptr : &found->second;
+  return find_value(broken_, std::pair(kind, std::string(name)));
 }
 
 void RecipeBook::refuse_broken() const {
@@ -143,8 +133,7 @@ void RecipeBook::refuse_broken() const {
 }
 
 const Recipe* RecipeBook::find(Kind kind, std::string_view name) const {
-  auto found = components_.find({kind, std::string(name)});
-  return found == components_.end() ? nullptr : &found->second;
+  return find_value(components_, std::pair(kind, std::string(name)));
 }
 
 std::vector<std::string> RecipeBook::names(Kind kind) const {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/recipe/recipe_parts.h"
 
@@ -63,7 +62,7 @@ When read_conditions(const JsonNode& node, const std::vector<std::string>& keys,
 
 VersionRange read_own_range(const JsonNode& node, const std::vector<ComponentVersion>& own) {
   VersionRange range = read_range(node);
-  if (std::none_of(own.begin(), own.end(), [&](const auto& one) { return range.contains(one.version); }))
+  if (std::ranges::none_of(own, [&](const auto& one) { return range.contains(one.version); }))
     node.fail(fmt::format("no version of this recipe is in '{}'", range.text()),
               fmt::format("the newest is {}", own.front().version.text()));
   return range;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/recipe/component_value.h"
@@ -18,7 +17,7 @@ namespace {
 
 std::string read_url(const JsonNode& node) {
   std::string url = read_text(node);
-  if (url.find("://") == std::string::npos || url.find(' ') != std::string::npos)
+  if (!contains(url, "://") || contains(url, ' '))
     node.fail(fmt::format("expected a URL, found '{}'", url), "such as https://…");
   return url;
 }
@@ -53,7 +52,7 @@ bool names_a_file(std::string_view pattern) {
   std::string_view name = pattern.substr(pattern.rfind('/') + 1);
   name = name.substr(0, name.find('.'));
   if (name.starts_with("lib")) name.remove_prefix(3);
-  return std::any_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
+  return std::ranges::any_of(name, is_letter_or_digit);
 }
 
 std::string read_pattern(const JsonNode& node) {
@@ -110,10 +109,9 @@ namespace {
 // PEP 508's names.
 std::string read_package_name(const JsonNode& node) {
   std::string name = node.string();
-  auto inner = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-'; };
-  auto outer = [](char c) { return is_letter(c) || is_digit(c); };
-  if (name.empty() || name.size() > 128 || !outer(name.front()) || !outer(name.back()) ||
-      !std::all_of(name.begin(), name.end(), inner))
+  auto inner = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
+  if (name.empty() || name.size() > 128 || !is_letter_or_digit(name.front()) ||
+      !is_letter_or_digit(name.back()) || !std::ranges::all_of(name, inner))
     node.fail(fmt::format("'{}' is not a package's name", name),
               "letters, digits and . _ - only, and a letter or digit at both ends");
   return name;
@@ -121,11 +119,8 @@ std::string read_package_name(const JsonNode& node) {
 
 std::string read_tag_pattern(const JsonNode& node) {
   std::string pattern = node.string();
-  auto allowed = [](char c) {
-    return is_letter(c) || is_digit(c) || std::string_view("_./+-*").find(c) != std::string_view::npos;
-  };
-  if (std::count(pattern.begin(), pattern.end(), '*') != 1 ||
-      !std::all_of(pattern.begin(), pattern.end(), allowed))
+  auto allowed = [](char c) { return is_letter_or_digit(c) || contains("_./+-*", c); };
+  if (std::ranges::count(pattern, '*') != 1 || !std::ranges::all_of(pattern, allowed))
     node.fail(fmt::format("expected a pattern of tags, found '{}'", pattern),
               "one * stands for the version, as in v*; letters, digits and _ . / + - beside it");
   return pattern;
@@ -203,10 +198,10 @@ std::vector<std::string> read_secrets(const JsonNode& node) {
   std::vector<std::string> names;
   for (const JsonNode& item : read_distinct(node, "secret")) {
     names.push_back(item.name());
-    if (std::find(kOfSite.begin(), kOfSite.end(), names.back()) != kOfSite.end())
+    if (contains(kOfSite, names.back()))
       item.fail(fmt::format("'{}' is the site's own, and every script has it", names.back()), "leave it out");
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -218,11 +213,9 @@ void read_cache(const JsonNode& method, Method& read) {
     names.push_back(item.name());
     if (find_cache_kind(names.back()) != nullptr) continue;
     item.fail(fmt::format("there is no cache '{}'", names.back()),
-              nearest(names.back(), cache_names()).empty()
-                  ? fmt::format("caches: {}", fmt::join(cache_names(), ", "))
-                  : did_you_mean(names.back(), cache_names()));
+              did_you_mean(names.back(), cache_names(), "caches: "));
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   if (!names.empty() && read.script.empty() && !read.build)
     list->fail("this method has no script that reads it");
 }
@@ -254,7 +247,7 @@ OwnLimits read_limits(const JsonNode& node) {
 
 void check_script(const JsonNode& node, const std::string& path, std::string_view bytes) {
   if (bytes.empty()) node.fail(fmt::format("the script '{}' is empty", path));
-  if (bytes.find('\0') != std::string_view::npos)
+  if (contains(bytes, '\0'))
     node.fail(fmt::format("the script '{}' holds a NUL byte", path), "a script is a text file");
   std::size_t carriage = bytes.find("\r\n");
   if (carriage != std::string_view::npos) {

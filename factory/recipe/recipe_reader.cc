@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 #include "factory/recipe/fact_sources.h"
 #include "factory/recipe/parameters.h"
 #include "factory/recipe/recipe.h"
@@ -65,12 +65,11 @@ void RecipeReader::take_kind_and_name() {
   const std::string kind = folder.parent_path().filename().string();
   if (!kind_from(kind))
     fail(fmt::format("a recipe lies in <kind>/<name>/, and '{}' is not a kind", kind),
-         nearest(kind, kind_names()).empty() ? fmt::format("kinds: {}", fmt::join(kind_names(), ", "))
-                                             : did_you_mean(kind, kind_names()));
+         did_you_mean(kind, kind_names(), "kinds: "));
   component_.kind = *kind_from(kind);
   component_.name = folder.filename().string();
   // "+" joins components in a matrix, "none" stands for no component, and "after" names kinds or components.
-  if (!is_name(component_.name) || component_.name.find('+') != std::string::npos)
+  if (!is_name(component_.name) || contains(component_.name, '+'))
     fail(fmt::format("the folder's name '{}' is not a component's name", component_.name),
          "letters, digits and _ . - only, and a letter or digit first");
   if (component_.name == "none" || kind_from(component_.name))
@@ -143,8 +142,7 @@ void RecipeReader::read_versions(const JsonNode& node) {
   }
   auto& versions = component_.versions;
   if (versions.empty()) node.fail("expected at least one version, found an empty object");
-  std::stable_sort(versions.begin(), versions.end(),
-                   [](const auto& a, const auto& b) { return b.version < a.version; });
+  std::ranges::stable_sort(versions, [](const auto& a, const auto& b) { return b.version < a.version; });
   for (std::size_t i = 1; i < versions.size(); ++i)
     if (versions[i].version == versions[i - 1].version)
       throw Error(ExitCode::input, versions[i].where,
@@ -155,10 +153,9 @@ void RecipeReader::read_versions(const JsonNode& node) {
 void RecipeReader::read_methods(const JsonNode& node) {
   for (const auto& [name, body] : node.members()) {
     const auto& known = method_names();
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (!contains(known, name))
       throw Error(ExitCode::input, node.where_key(name), fmt::format("unknown method '{}'", name),
-                  nearest(name, known).empty() ? fmt::format("methods: {}", fmt::join(known, ", "))
-                                               : did_you_mean(name, known));
+                  did_you_mean(name, known, "methods: "));
     component_.methods.push_back(read_method(name, body));
   }
   if (component_.methods.empty()) node.fail("expected at least one method, found an empty object");
@@ -253,8 +250,7 @@ void RecipeReader::read_base(const JsonNode& node, Method& method) {
 void RecipeReader::read_archive(const JsonNode& node, Method& method) {
   if (method.rootfs.empty())
     node.fail("only a rootfs reads package archives", "an image is pinned by its digest");
-  if (std::find(method.parameters.begin(), method.parameters.end(), "KILN_ARCHIVE") ==
-      method.parameters.end())
+  if (!contains(method.parameters, "KILN_ARCHIVE"))
     node.fail("no script of this method reads what is pinned", "add KILN_ARCHIVE to its parameters");
   method.archive = take_file(node, FileUse::script);
 }
@@ -285,7 +281,7 @@ void RecipeReader::check_fact(const JsonNode& parameter, const std::string& fact
   std::vector<std::string> known;
   for (const ComponentVersion& version : component_.versions)
     for (const auto& [name, value] : version.facts) known.push_back(name);
-  if (std::find(known.begin(), known.end(), fact) == known.end())
+  if (!contains(known, fact))
     parameter.fail(fmt::format("no version of this recipe has the fact '{}'", fact),
                    did_you_mean(fact, known));
 }
@@ -295,12 +291,10 @@ BuildStage RecipeReader::read_build(const JsonNode& node) {
   BuildStage build;
   if (auto needs = node.find("needs")) build.needs = read_needs(*needs, component_.versions);
   build.script = take_file(node.at("script"), FileUse::script);
-  if (auto list = node.find("copy"))
-    for (const JsonNode& item : read_at_least_one(*list, "path"))
-      build.copy.push_back(read_absolute_path(item));
-  if (auto list = node.find("mount"))
-    for (const JsonNode& item : read_at_least_one(*list, "path"))
-      build.mount.push_back(read_absolute_path(item));
+  for (auto [key, paths] : {std::pair("copy", &build.copy), std::pair("mount", &build.mount)})
+    if (auto list = node.find(key))
+      for (const JsonNode& item : read_at_least_one(*list, "path"))
+        paths->push_back(read_absolute_path(item));
   if (build.copy.empty() && build.mount.empty())
     node.fail(
         "the build stage leaves nothing to the image",
@@ -336,7 +330,7 @@ constexpr std::string_view kSharedPrefix = "shared:";
 fs::path read_shared_path(const JsonNode& node) {
   fs::path path = node.string().substr(kSharedPrefix.size());
   auto is_fit = [](const fs::path& part) { return is_name(part.string()); };
-  if (path.empty() || !std::all_of(path.begin(), path.end(), is_fit))
+  if (path.empty() || !std::ranges::all_of(path, is_fit))
     node.fail(fmt::format("expected a file of the shared folder, found {}", node.value().dump()),
               "such as shared:name.py: letters, digits and _ . + - only, and a letter or digit first");
   return path;

@@ -39,8 +39,7 @@ void check_named(const ComponentKey& named, const VersionRange& range, const Sou
   const Recipe* recipe = existing(named, where, recipes);
   if (recipe == nullptr) return;
   const auto& versions = recipe->versions;
-  if (std::none_of(versions.begin(), versions.end(),
-                   [&](const auto& one) { return range.contains(one.version); }))
+  if (std::ranges::none_of(versions, [&](const auto& one) { return range.contains(one.version); }))
     throw Error(ExitCode::input, where,
                 fmt::format("no version of {} is in '{}'", text_of(named), range.text()),
                 fmt::format("the newest is {} ({})", versions.front().version.text(), recipe->file));
@@ -52,7 +51,7 @@ void check_needs(const Recipe& recipe, const RecipeBook& recipes) {
   };
   for (const Need* need : written_needs(recipe)) {
     if (need->any.empty()) check(*need);
-    std::for_each(need->any.begin(), need->any.end(), check);
+    std::ranges::for_each(need->any, check);
   }
 }
 

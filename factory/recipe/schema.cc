@@ -22,9 +22,8 @@ std::string schema_text(std::string_view name) {
   const auto schemas = embedded_schemas();
   auto found = schemas.find(fmt::format("{}.schema.json", name));
   if (found != schemas.end()) return std::string(found->second);
-  std::string hint = did_you_mean(name, schema_names());
   throw Error(ExitCode::usage, fmt::format("there is no schema '{}'", name),
-              hint.empty() ? fmt::format("schemas: {}", fmt::join(schema_names(), ", ")) : hint);
+              did_you_mean(name, schema_names(), "schemas: "));
 }
 
 }  // namespace kiln

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cpu/microarchitecture.h"
 
 namespace kiln {
 namespace {
@@ -80,8 +78,7 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
     comma = std::min(text.find(',', start), text.size());
     std::string accelerator(text.substr(start, comma - start));
     if (!is_accelerator(accelerator)) fail_accelerator(where, accelerator);
-    if (std::find(target.accelerators.begin(), target.accelerators.end(), accelerator) !=
-        target.accelerators.end())
+    if (contains(target.accelerators, accelerator))
       throw Error(ExitCode::input, where,
                   fmt::format("accelerator '{}' is there twice in '{}'", accelerator, text));
     target.accelerators.push_back(std::move(accelerator));

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include "factory/oci/blob_damage.h"
-#include "factory/oci/referrer.h"
-
 namespace kiln {
 namespace {
 

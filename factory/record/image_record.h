@@ -12,7 +12,7 @@
 #include "factory/base/digest.h"
 #include "factory/base/json.h"
 #include "factory/base/version.h"
-#include "factory/oci/referrer.h"
+#include "factory/oci/layout.h"
 #include "factory/record/host_description.h"
 #include "factory/record/host_needs.h"
 #include "factory/record/tests_record.h"

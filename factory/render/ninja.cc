@@ -9,6 +9,7 @@
 
 #include "factory/base/error.h"
 #include "factory/base/quote.h"
+#include "factory/base/text.h"
 #include "factory/render/render.h"
 #include "factory/render/stage_layout.h"
 
@@ -25,7 +26,7 @@ std::string built_record(const ImageSpec& image) {
 
 // "|" parts inputs in ninja and has no escape.
 std::string quote_path(std::string_view path) {
-  if (path.find('|') != std::string_view::npos) {
+  if (contains(path, '|')) {
     throw Error(ExitCode::input, fmt::format("the cell '{}' has a '|' in its name", one_line(path)));
   }
   return quote_ninja(path);

@@ -47,9 +47,9 @@ std::vector<const Step*> bases_of(const StageLayout& layout) {
 
 // Apptainer takes these lines for its own wherever they stand, and replaces {{ name }}.
 bool fits_heredoc(const std::string& bytes) {
-  if (!bytes.ends_with('\n') || bytes.find("{{") != std::string::npos) return false;
+  if (!bytes.ends_with('\n') || contains(bytes, "{{")) return false;
   auto lines = split(bytes, '\n');
-  return std::none_of(lines.begin(), lines.end(), [](std::string_view line) {
+  return std::ranges::none_of(lines, [](std::string_view line) {
     std::string_view bare = trimmed(line);
     return bare == kEnd || bare.starts_with('%') || lower_case(bare).starts_with("bootstrap");
   });

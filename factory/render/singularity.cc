@@ -10,6 +10,7 @@
 #include <map>
 
 #include "factory/base/quote.h"
+#include "factory/base/text.h"
 #include "factory/render/one_file.h"
 #include "factory/render/render.h"
 #include "factory/render/stage_layout.h"
@@ -150,7 +151,7 @@ std::string hand_on(std::size_t stage, const StageLayout& layout) {
   return text;
 }
 
-bool fits_labels_section(const std::string& value) { return value.find("{{") == std::string::npos; }
+bool fits_labels_section(const std::string& value) { return !contains(value, "{{"); }
 
 // %labels holds a value as it is, blanks at its ends aside; empty values are left out. With "{{" in it, it
 // goes through the file that Apptainer reads after %post instead.

@@ -19,9 +19,8 @@ namespace {
 }
 
 bool all_of(std::string_view text, std::string_view others) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return is_letter_or_digit(c) || others.find(c) != std::string_view::npos;
-  });
+  return !text.empty() &&
+         std::ranges::all_of(text, [&](char c) { return is_letter_or_digit(c) || contains(others, c); });
 }
 
 // Docker wants stage names in lower case, without "+"; two recipes may then fall together.
@@ -33,7 +32,7 @@ std::string stage_name(std::string_view name, const std::vector<RenderStage>& ta
   }
   if (plain.empty() || std::isalpha(static_cast<unsigned char>(plain[0])) == 0) plain = "stage-" + plain;
   auto used = [&](const std::string& candidate) {
-    return std::any_of(taken.begin(), taken.end(), [&](const RenderStage& s) { return s.name == candidate; });
+    return std::ranges::any_of(taken, [&](const RenderStage& s) { return s.name == candidate; });
   };
   std::string unique = plain;
   for (int number = 2; used(unique); ++number) unique = fmt::format("{}-{}", plain, number);
@@ -42,7 +41,7 @@ std::string stage_name(std::string_view name, const std::vector<RenderStage>& ta
 
 const std::string& relative_path(const std::string& path) {
   bool inside = !path.empty() && path[0] != '/' && path[0] != '-' && path != ".." &&
-                !path.starts_with("../") && path.find("/../") == std::string::npos && !path.ends_with("/..");
+                !path.starts_with("../") && !contains(path, "/../") && !path.ends_with("/..");
   if (!inside) refuse("the script path", path, "paths are relative and stay inside the recipe's folder");
   return path;
 }
@@ -55,7 +54,7 @@ StageLayout::StageLayout(const ImageSpec& spec) {
 }
 
 bool StageLayout::needs_rootfs() const {
-  return std::any_of(bases_.begin(), bases_.end(), [](const RenderBase& b) { return !b.archive.empty(); });
+  return std::ranges::any_of(bases_, [](const RenderBase& b) { return !b.archive.empty(); });
 }
 
 std::size_t StageLayout::base_index(const Step& step) {
@@ -94,7 +93,7 @@ void StageLayout::add_stage(const Stage& stage) {
 
 std::string script_folder(const Step& step) {
   std::string folder = step.component;
-  std::replace(folder.begin(), folder.end(), '/', '-');
+  std::ranges::replace(folder, '/', '-');
   if (!all_of(folder, "-._+"))
     refuse("the component", step.component, "names are letters, digits and - . _ +");
   return folder;
@@ -109,8 +108,7 @@ std::set<std::string> script_folders(const std::vector<const Step*>& steps) {
 }
 
 const std::string& plain_path(const std::string& path) {
-  bool safe = path.size() > 1 && path[0] == '/' && all_of(path, "/._+-@=~,") &&
-              (path + "/").find("/../") == std::string::npos;
+  bool safe = path.size() > 1 && path[0] == '/' && all_of(path, "/._+-@=~,") && !contains(path + "/", "/../");
   if (!safe) refuse("the path", path, "copied paths are absolute, of letters, digits and / . _ + - @ = ~ ,");
   return path;
 }
@@ -136,7 +134,7 @@ std::string plain_reference(const std::string& reference) {
     refuse("the image reference", reference, "a reference is name[:tag][@sha256:…]");
   // FROM takes these words for no base at all, and for a stage of the same file.
   std::string lower = plain;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   if (lower == "scratch" || lower == "base" || (lower.starts_with("base-") && all_of(lower.substr(5), "")))
     refuse("the image reference", reference, fmt::format("write it in full: docker.io/library/{}", plain));
   return plain;

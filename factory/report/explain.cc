@@ -249,7 +249,7 @@ class Comparison {
   void note(const Step& step, const std::string& cause, Lines lines) {
     causes_.try_emplace(step.key, cause);
     for (std::string& line : lines)
-      if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(std::move(line));
+      if (std::ranges::find(lines_, line) == lines_.end()) lines_.push_back(std::move(line));
   }
 
   void compare_configuration() {

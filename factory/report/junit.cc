@@ -95,8 +95,7 @@ class XmlText {
 
 void put_counts(XmlText& out, const Chosen& cases) {
   auto counted_as = [&](JunitOutcome outcome) {
-    return std::count_if(cases.begin(), cases.end(),
-                         [&](const JunitCase* one) { return one->outcome == outcome; });
+    return std::ranges::count_if(cases, [&](const JunitCase* one) { return one->outcome == outcome; });
   };
   double seconds = 0;
   for (const JunitCase* one : cases)
@@ -130,7 +129,7 @@ void put_outcome(XmlText& out, const JunitCase& one, std::size_t text_bytes) {
 // Jenkins makes a package of what is before the last dot of a class.
 std::string class_of(std::string_view suite) {
   std::string found = fit_for_xml(suite);
-  std::replace(found.begin(), found.end(), '.', '_');
+  std::ranges::replace(found, '.', '_');
   return found;
 }
 
@@ -152,7 +151,7 @@ void put_case(XmlText& out, const JunitCase& one, std::string_view name, std::si
 Chosen chosen(const std::vector<JunitCase>& cases, std::size_t most) {
   auto passed = [](const JunitCase& one) { return one.outcome == JunitOutcome::passed; };
   std::size_t bad = static_cast<std::size_t>(
-      std::count_if(cases.begin(), cases.end(), [&](const JunitCase& one) { return !passed(one); }));
+      std::ranges::count_if(cases, [&](const JunitCase& one) { return !passed(one); }));
   std::size_t left_bad = std::min(bad, most), left_passed = most - left_bad;
   Chosen found;
   for (const JunitCase& one : cases) {

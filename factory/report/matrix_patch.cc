@@ -49,7 +49,7 @@ bool has_entry(const Json& matrix, const std::string& list, const Json& entry) {
   const Json::json_pointer place(list);
   if (!matrix.contains(place)) return false;
   const Json& entries = matrix.at(place);
-  return std::find(entries.begin(), entries.end(), entry) != entries.end();
+  return std::ranges::find(entries, entry) != entries.end();
 }
 
 // "/include/3" of "/include/3/framework"; "" of a cell of the axes.

@@ -92,8 +92,7 @@ bool compare_cells(const ImageSpec& before, const ImageSpec& now, const std::vec
 std::string_view name_of(CellChange change) { return kChanges.of(change); }
 
 std::size_t PlanDifference::count(CellChange change) const {
-  return static_cast<std::size_t>(std::count_if(
-      cells.begin(), cells.end(), [&](const CellDifference& cell) { return cell.change == change; }));
+  return static_cast<std::size_t>(std::ranges::count(cells, change, &CellDifference::change));
 }
 
 PlanImages images_of(const BuildPlan& plan) {

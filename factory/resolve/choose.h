@@ -2,7 +2,6 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +22,9 @@ struct Chosen {
   std::string written;     // as the cell has it, "" when automatic
 };
 using Choice = std::vector<Chosen>;
+
+// "" for "none" as well.
+std::string axis_value(const AxisValues& axes, const std::string& axis);
 
 // True when one of them is what `companion` asks for.
 bool has(const Choice& choice, const Companion& companion);

@@ -3,21 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "factory/base/json_text.h"
+#include "factory/base/text.h"
 #include "factory/oci/documents.h"
-#include "factory/recipe/component_value.h"
-#include "factory/resolve/image_resolver.h"
-#include "factory/resolve/labels.h"
 
 namespace kiln {
 namespace {
-
-std::string axis_of(const ImageRequest& request, const std::string& axis) {
-  auto found = request.axes.find(axis);
-  return found == request.axes.end() || found->second == "none" ? "" : found->second;
-}
 
 void add_globs(const std::vector<Need>& needs, std::set<std::string>& globs) {
   for (const Need& need : needs) {
@@ -42,9 +34,7 @@ std::set<std::string> target_globs(const RecipeBook& recipes) {
 // the place goes with the separator beside it: an empty entry of a list may have a meaning of its own.
 std::string value_upon(const std::string& name, const std::string& before, std::string value) {
   constexpr std::string_view kSeparators = ": ,";
-  auto separates = [&](std::size_t at) {
-    return at < value.size() && kSeparators.find(value[at]) != std::string_view::npos;
-  };
+  auto separates = [&](std::size_t at) { return at < value.size() && contains(kSeparators, value[at]); };
   const std::string place = "{" + name + "}";
   std::size_t begin = value.find(place);
   if (begin == std::string::npos) return value;
@@ -62,14 +52,14 @@ constexpr std::string_view kApplications = "application/";  // of Step::componen
 // The first of the applications, where nothing else lies upon them: then there is an image below them.
 std::optional<std::size_t> applications_of(const Choice& choice) {
   auto is_application = [](const Chosen& chosen) { return chosen.component->kind == Kind::application; };
-  const auto first = std::find_if(choice.begin(), choice.end(), is_application);
+  const auto first = std::ranges::find_if(choice, is_application);
   if (first == choice.end() || !std::all_of(first, choice.end(), is_application)) return std::nullopt;
   return static_cast<std::size_t>(first - choice.begin());
 }
 
 }  // namespace
 
-const std::vector<std::string>& image_command() {
+static const std::vector<std::string>& image_command() {
   static const std::vector<std::string> kCommand = {"/bin/sh"};
   return kCommand;
 }
@@ -103,7 +93,7 @@ std::vector<const FlagOrigin*> ImageTable::flags(StepTable::Number last,
   auto add = [&](StepTable::Number step) {
     for (const FlagOrigin& flag : steps.flags(step)) {
       auto same = [&](const FlagOrigin* other) { return *other == flag; };
-      if (std::none_of(flags.begin(), flags.end(), same)) flags.push_back(&flag);
+      if (std::ranges::none_of(flags, same)) flags.push_back(&flag);
     }
   };
   for (StepTable::Number step : steps.laid(last)) add(step);
@@ -144,7 +134,7 @@ ImageResolver::ImageResolver(const ResolveInput& input, ImageTable& table)
 }
 
 const ImageResolver::AnsweredTarget& ImageResolver::target_of(const ImageRequest& request) {
-  std::string name = axis_of(request, "target");
+  std::string name = axis_value(request.axes, "target");
   auto found = targets_.find(name);
   if (found != targets_.end()) return found->second;
   if (name.empty())
@@ -193,8 +183,8 @@ const Composition& ImageResolver::compose(const Choice& choice, const std::strin
 }
 
 void ImageResolver::solve(const ImageRequest& request, const Target& target, Solution& solution) {
-  solution.method = axis_of(request, "method");
-  const std::string optimise = axis_of(request, "optimise");
+  solution.method = axis_value(request.axes, "method");
+  const std::string optimise = axis_value(request.axes, "optimise");
   solution.optimise = &optimise_wish(optimise, request.where);
   Choice named = choose_named(request, input_.recipes);
   if (named.empty() || named.front().component->kind != Kind::base)
@@ -260,7 +250,7 @@ void ImageResolver::add_image(const ImageRequest& request, std::uint32_t cell, c
   const LaidSteps laid = lay_steps(input_, *table_, target, solution);
   if (!solution.optimise->says_nothing() && !laid.cell_optimise_used)
     throw Unsolvable{fmt::format("no script of this image reads compiler flags: '{}' would change nothing",
-                                 axis_of(request, "optimise"))};
+                                 axis_value(request.axes, "optimise"))};
   ImageTable::Image image;
   image.cell = cell;
   image.last_step = laid.last;

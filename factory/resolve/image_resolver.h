@@ -93,8 +93,6 @@ struct ImageTable {
   std::map<std::string, Error> faults;  // why they are broken, by its words
 };
 
-const std::vector<std::string>& image_command();
-
 // The steps of an image, laid upon each other.
 struct LaidSteps {
   StepTable::Number last = StepTable::kNone;  // of the image

@@ -17,10 +17,6 @@
 namespace kiln {
 namespace {
 
-std::string joined(const std::vector<std::string>& words, std::string_view between) {
-  return fmt::format("{}", fmt::join(words, between));
-}
-
 // "openblas 0.3.29 (distro)".
 std::string describe(const ComponentUse& use) {
   return fmt::format("{} {} ({})", use.name, use.version.text(), use.method);
@@ -42,8 +38,8 @@ std::string licenses_of(const Components& components, const RecipeBook& recipes)
     const Recipe* recipe = recipes.find(use.kind, use.name);
     if (recipe == nullptr || recipe->licenses.empty()) continue;
     std::string term = recipe->licenses;
-    if (term.find(" OR ") != std::string::npos) term = "(" + term + ")";
-    if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
+    if (contains(term, " OR ")) term = "(" + term + ")";
+    if (!contains(terms, term)) terms.push_back(term);
   }
   return joined(terms, " AND ");
 }
@@ -133,8 +129,8 @@ std::string shortened(const std::string& tag, std::size_t length) {
 // "openblas", with the version and method where the cell insists on them.
 std::string part_of(const ComponentUse& use) {
   std::string part = use.name;
-  if (use.written.find('@') != std::string::npos) part += use.version.text();
-  if (use.written.find(':') != std::string::npos) part += "." + use.method;
+  if (contains(use.written, '@')) part += use.version.text();
+  if (contains(use.written, ':')) part += "." + use.method;
   return part;
 }
 
@@ -187,8 +183,7 @@ void add_cell_labels(Labels& labels, const Target& target, std::string key, std:
   std::vector<std::string> each;
   for (const FlagOrigin* origin : flags) {
     std::string flag = origin->variable + "=" + origin->value;
-    if (!origin->compiler.empty() && std::find(each.begin(), each.end(), flag) == each.end())
-      each.push_back(std::move(flag));
+    if (!origin->compiler.empty() && !contains(each, flag)) each.push_back(std::move(flag));
   }
   add(labels, "io.kiln.flags", joined(each, "; "));
 }
@@ -211,7 +206,7 @@ std::string record_name(const ImageSpec& spec) {
 }
 
 const ComponentUse& main_component(const std::vector<ComponentUse>& components) {
-  auto first = [&](auto&& wanted) { return std::find_if(components.begin(), components.end(), wanted); };
+  auto first = [&](auto&& wanted) { return std::ranges::find_if(components, wanted); };
   auto found = first([](const ComponentUse& use) { return use.kind == Kind::framework; });
   if (found == components.end())
     found = first([](const ComponentUse& use) { return use.kind != Kind::base && !use.automatic; });
@@ -219,9 +214,8 @@ const ComponentUse& main_component(const std::vector<ComponentUse>& components) 
 }
 
 const ComponentUse& naming_component(const std::vector<ComponentUse>& components) {
-  auto found = std::find_if(components.begin(), components.end(), [](const ComponentUse& use) {
-    return use.kind == Kind::application && !use.automatic;
-  });
+  auto found = std::ranges::find_if(
+      components, [](const ComponentUse& use) { return use.kind == Kind::application && !use.automatic; });
   return found == components.end() ? main_component(components) : *found;
 }
 
@@ -239,10 +233,10 @@ TagParts tag_parts(const std::vector<ComponentUse>& components, std::string opti
     std::vector<std::string> parts;
     for (const ComponentUse& use : components)
       if (use.kind == kind && !use.automatic && &use != &main) parts.push_back(part_of(use));
-    std::sort(parts.begin(), parts.end());
+    std::ranges::sort(parts);
     for (const std::string& part : parts) head += "-" + part;
   }
-  std::replace(optimise.begin(), optimise.end(), '+', '-');
+  std::ranges::replace(optimise, '+', '-');
   if (!optimise.empty()) head += "-" + optimise;
   return {std::move(head), os_of(components)};
 }

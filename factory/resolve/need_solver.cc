@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "factory/recipe/component_value.h"
 #include "factory/resolve/choose.h"
@@ -60,8 +59,7 @@ const Chosen* met_by(const OpenNeed& need, const Choice& choice) {
   const Need* option = met_option(need, choice, true);
   if (option == nullptr) option = met_option(need, choice, false);
   if (option == nullptr) return nullptr;
-  return &*std::find_if(choice.begin(), choice.end(),
-                        [&](const Chosen& chosen) { return meets(chosen, *option); });
+  return &*std::ranges::find_if(choice, [&](const Chosen& chosen) { return meets(chosen, *option); });
 }
 
 class NeedSolver::Attempt {
@@ -128,7 +126,7 @@ class NeedSolver::Attempt {
     const Need& need = *wanted.need;
     std::vector<Wanted>& known = (*known_)[{need.kind, need.name}];
     auto same = [&](const Wanted& other) { return other.need == &need; };
-    if (std::none_of(known.begin(), known.end(), same)) known.push_back(wanted);
+    if (std::ranges::none_of(known, same)) known.push_back(wanted);
     for (std::size_t index = 0; index < choice_.size(); ++index) {
       const Chosen& one = choice_[index];
       if (one.component->kind != need.kind || one.component->name != need.name) continue;
@@ -184,8 +182,8 @@ class NeedSolver::Attempt {
 Chosen NeedSolver::Attempt::pick(const Wanted& newest, const std::vector<Wanted>& all) const {
   const Need& need = *newest.need;
   auto fits_all = [&](const ComponentVersion& version) {
-    return std::all_of(all.begin(), all.end(),
-                       [&](const Wanted& wanted) { return wanted.need->range.contains(version.version); });
+    return std::ranges::all_of(
+        all, [&](const Wanted& wanted) { return wanted.need->range.contains(version.version); });
   };
   for (const Chosen& one : solver_->preferred_)
     if (one.component->kind == need.kind && one.component->name == need.name && fits_all(*one.version))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "factory/base/text.h"
 #include "factory/recipe/component_value.h"
 #include "factory/recipe/parameters.h"
 #include "factory/resolve/flags/gpu_flags.h"
@@ -16,8 +17,7 @@ namespace {
 std::string pinned_archive(const Chosen& chosen, const std::string& architecture) {
   auto pin = chosen.version->pins.find(chosen.method->name);
   if (pin == chosen.version->pins.end()) return "";
-  auto archive = pin->second.archives.find(architecture);
-  return archive == pin->second.archives.end() ? "" : archive->second;
+  return value_or(pin->second.archives, architecture);
 }
 
 bool is_compiler(const Chosen& chosen) {
@@ -34,9 +34,8 @@ const Chosen* compiler_of(const ScriptContext& script, const Target& target) {
     auto names = [&](const Need* need) {
       return need->kind == Kind::toolchain && need->name == chosen.component->name;
     };
-    return std::any_of(asked.begin(), asked.end(), [&](const Requirement& one) {
-      return std::any_of(one.open.options.begin(), one.open.options.end(), names);
-    });
+    return std::ranges::any_of(
+        asked, [&](const Requirement& one) { return std::ranges::any_of(one.open.options, names); });
   };
   const Chosen* last = nullptr;
   for (const Chosen* chosen : script.laid) {
@@ -135,7 +134,7 @@ bool ParameterValues::takes_cell_optimise(const Chosen& chosen) {
 
 std::string ParameterValues::noted(FlagOrigin origin, const Chosen& reader) {
   origin.component = path_of(*reader.component);
-  if (std::find(flags_.begin(), flags_.end(), origin) == flags_.end()) flags_.push_back(origin);
+  if (!contains(flags_, origin)) flags_.push_back(origin);
   return origin.value;
 }
 
@@ -222,8 +221,7 @@ void ScriptValueBook::see(const ScriptContext& script, const Target& target, con
   note(reads->optimise || reads->everything ? &cell_optimise : nullptr);
   for (const Chosen& other : *script.image) {
     auto is_read = [&](Kind kind) { return kind == other.component->kind; };
-    if (reads->everything || std::any_of(reads->kinds.begin(), reads->kinds.end(), is_read))
-      note_chosen(other);
+    if (reads->everything || std::ranges::any_of(reads->kinds, is_read)) note_chosen(other);
   }
   note(nullptr);
   for (const Chosen* other : script.laid) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "factory/base/enum_names.h"
@@ -72,10 +71,7 @@ std::string ResolvedImage::parent_key() const { return table_->parent_key(number
 std::string ResolvedImage::record_name() const {
   const ImageTable::Image& image = table_->images[number_];
   std::string name = hex_of(image.key) + "-";
-  for (unsigned char byte : image.naming) {
-    name += "0123456789abcdef"[byte >> 4];
-    name += "0123456789abcdef"[byte & 15];
-  }
+  append_hex(name, image.naming);
   return name;
 }
 

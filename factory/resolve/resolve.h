@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -158,7 +157,12 @@ class StepTable {
   static std::uint64_t hash_of(const Row& row);
   void append_parameters(const Row& row, std::string& out) const;
   Number first_of(const Sha256& key);
-  void walk(Number last, std::vector<std::vector<Number>>& stages, std::vector<Number>& laid) const;
+  struct Walked {
+    std::vector<std::vector<Number>> stages;
+    std::vector<Number> laid;
+  };
+  Walked walked(Number last) const;
+  void walk(Number last, Walked& walked) const;
 
   std::deque<Row> rows_;
   bool has_twins_ = false;

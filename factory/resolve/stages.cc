@@ -123,7 +123,7 @@ class StageBuilder {
 
   void refuse_circle(const Chosen& chosen) const {
     auto same = [&](const Chosen* other) { return is_same(*other, chosen); };
-    if (std::none_of(open_.begin(), open_.end(), same)) return;
+    if (std::ranges::none_of(open_, same)) return;
     std::string chain;
     for (const Chosen* one : open_) chain += identity(*one) + " → ";
     throw Error(ExitCode::input, chosen.method->where,

@@ -14,9 +14,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "factory/base/text.h"
 #include "factory/oci/reference.h"
 #include "factory/recipe/component_value.h"
 #include "factory/recipe/recipe_needs.h"
@@ -42,8 +43,7 @@ std::vector<std::string> files_at(const Chosen& chosen, const StepContext& conte
   for (std::size_t i = 0; i < method.files.size(); ++i) {
     const When when = method.file_when.empty() ? When{} : method.file_when[i];
     const bool is_there = holds(when, chosen.version->version, context.target) && is_beside(when, context);
-    if (is_there && std::find(files.begin(), files.end(), method.files[i]) == files.end())
-      files.push_back(method.files[i]);
+    if (is_there && !contains(files, method.files[i])) files.push_back(method.files[i]);
   }
   return files;
 }
@@ -81,8 +81,7 @@ void set_image(Step& step, Json& inputs, const Chosen& base, const std::string& 
 
 std::vector<std::string> files_of_rootfs(std::vector<std::string> files, const Method& method) {
   for (const std::string& script : {method.archive, method.site})
-    if (!script.empty() && std::find(files.begin(), files.end(), script) == files.end())
-      files.push_back(script);
+    if (!script.empty() && !contains(files, script)) files.push_back(script);
   return files;
 }
 
@@ -136,8 +135,10 @@ std::array<std::string, 4> cut(const Json& inputs) {
 
 }  // namespace
 
-StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
-                         const StepContext& context, const BaseInputs& below) {
+// REQUIRES: the files of the step were read with the recipe. `test`: of StepRole::test. `below`: for
+// StepRole::base. Throws Error(input) for a file that was not read.
+static StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
+                                const StepContext& context, const BaseInputs& below) {
   const Recipe& recipe = *chosen.component;
   const Method& method = *chosen.method;
   std::vector<std::string> files = files_at(chosen, context);

@@ -3,10 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "factory/base/digest.h"
 #include "factory/resolve/choose.h"
@@ -36,8 +34,8 @@ struct StepContext {
 class PatternBook {
  public:
   explicit PatternBook(std::string engine_family) : engine_family_(std::move(engine_family)) {}
-  // REQUIRES: component, version, method and test stay where they are. Throws Error(input) as make_pattern
-  // does.
+  // REQUIRES: component, version, method and test stay where they are. Throws Error(input) for a
+  // file that was not read.
   const StepPattern& of(StepRole role, const Chosen& chosen, const SmokeTest* test,
                         const StepContext& context, const std::string& architecture);
 
@@ -63,11 +61,6 @@ struct BaseInputs {
   std::string architecture;   // of the platform
   std::string engine_family;  // as ResolveInput has it
 };
-
-// REQUIRES: the files of the step were read with the recipe. `test`: of StepRole::test. `below`: for
-// StepRole::base. Throws Error(input) for a file that was not read.
-StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
-                         const StepContext& context, const BaseInputs& below);
 
 // Step::inputs: `parent` and `from` are keys or "", `parameters` is a JSON object. Written over `out`.
 void write_inputs(std::string& out, const StepPattern& pattern, std::string_view from,

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "factory/base/json_text.h"
-#include "factory/recipe/component_value.h"
 #include "factory/resolve/parameter_values.h"
 #include "factory/resolve/resolve.h"
 #include "factory/resolve/step_pattern.h"
@@ -39,7 +38,7 @@ std::string stage_name(const Step& built, const std::vector<StepTable::StageStep
   std::size_t slash = built.component.find('/');
   std::string name = "build-" + built.component.substr(slash + 1);
   auto taken = [&](const StepTable::StageSteps& stage) { return stage.name == name; };
-  if (std::none_of(others.begin(), others.end(), taken)) return name;
+  if (std::ranges::none_of(others, taken)) return name;
   return fmt::format("{}-{}-{}-{}", name, built.component.substr(0, slash), built.version, built.method);
 }
 
@@ -128,51 +127,49 @@ void StepTable::close(const std::vector<Number>& needed) {
   by_row_ = {};
 }
 
-void StepTable::walk(Number last, std::vector<std::vector<Number>>& stages, std::vector<Number>& laid) const {
+void StepTable::walk(Number last, Walked& walked) const {
+  auto& [stages, laid] = walked;
   constexpr std::size_t kUsual = 16;  // steps of a stage
   std::vector<Number> chain;
   chain.reserve(kUsual);
   laid.reserve(laid.size() + kUsual);
   for (Number step = last; step != kNone; step = rows_[step].parent) chain.push_back(step);
-  std::reverse(chain.begin(), chain.end());
+  std::ranges::reverse(chain);
   for (Number step : chain) {
     const Number from = rows_[step].from;
     auto built = [&](const std::vector<Number>& stage) { return stage.back() == from; };
-    if (from != kNone && std::none_of(stages.begin(), stages.end(), built)) walk(from, stages, laid);
+    if (from != kNone && std::ranges::none_of(stages, built)) walk(from, walked);
     laid.push_back(step);
   }
   stages.push_back(std::move(chain));
 }
 
+StepTable::Walked StepTable::walked(Number last) const {
+  Walked walked;
+  walk(last, walked);
+  return walked;
+}
+
 std::vector<StepTable::StageSteps> StepTable::stages(Number last) const {
-  std::vector<std::vector<Number>> chains;
-  std::vector<Number> laid;
-  walk(last, chains, laid);
+  Walked all = walked(last);
   std::vector<StageSteps> stages;
-  for (std::vector<Number>& chain : chains) {
+  for (std::vector<Number>& chain : all.stages) {
     std::string name = chain.back() == last ? "image" : stage_name(pattern(chain.back()), stages);
     stages.push_back({std::move(name), std::move(chain)});
   }
   return stages;
 }
 
-std::vector<StepTable::Number> StepTable::laid(Number last) const {
-  std::vector<std::vector<Number>> chains;
-  std::vector<Number> laid;
-  walk(last, chains, laid);
-  return laid;
-}
+std::vector<StepTable::Number> StepTable::laid(Number last) const { return walked(last).laid; }
 
 std::vector<StepTable::Number> StepTable::steps(Number last) const {
-  std::vector<std::vector<Number>> chains;
-  std::vector<Number> laid;
-  walk(last, chains, laid);
+  const Walked all = walked(last);
   std::vector<Number> steps;
-  steps.reserve(laid.size());
-  for (const std::vector<Number>& chain : chains)
+  steps.reserve(all.laid.size());
+  for (const std::vector<Number>& chain : all.stages)
     for (Number step : chain) {
       auto same = [&](Number other) { return first(other) == first(step); };
-      if (std::none_of(steps.begin(), steps.end(), same)) steps.push_back(step);
+      if (std::ranges::none_of(steps, same)) steps.push_back(step);
     }
   return steps;
 }

@@ -2,22 +2,22 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "factory/base/effects.h"
+#include "factory/base/json_fields.h"
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/bench/conditions.h"
 #include "factory/bench/statistics.h"
 #include "factory/bench/tuning_start.h"
 #include "factory/bench/workload_output.h"
-#include "factory/run/cause.h"
+#include "factory/os/processors.h"
+#include "factory/run/failure.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -59,16 +59,6 @@ std::vector<int> own_processors() {
   for (int number = 0; number < CPU_SETSIZE; ++number)
     if (CPU_ISSET(number, &set)) processors.push_back(number);
   return processors;
-}
-
-// Seconds of processors that programs which we started and waited for have used so far.
-double seconds_of_children() {
-  rusage use{};
-  if (::getrusage(RUSAGE_CHILDREN, &use) != 0) return 0;
-  auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
 std::string read_line(const FileSystem& files, const fs::path& path) {
@@ -193,7 +183,7 @@ bool is_part_of_framework(const ComponentUse& compiler, const ImageSpec& image, 
   const ComponentVersion* version = recipe == nullptr ? nullptr : recipe->find_version(compiler.version);
   if (version == nullptr) return false;
   const std::string frameworks = " " + version->fact("stock_of") + " ";
-  return std::any_of(image.components.begin(), image.components.end(), [&](const ComponentUse& use) {
+  return std::ranges::any_of(image.components, [&](const ComponentUse& use) {
     return use.kind == Kind::framework && frameworks.find(" " + use.name + " ") != std::string::npos;
   });
 }
@@ -233,9 +223,9 @@ RunAxes run_axes(const ImageSpec& image) {
     if (use.kind == Kind::library && !use.automatic) axes.libraries.push_back(use.name);
     if (use.kind == Kind::runtime) axes.runtimes.push_back(use.name);
   }
-  std::sort(axes.libraries.begin(), axes.libraries.end());
-  std::sort(axes.compilers.begin(), axes.compilers.end());
-  std::sort(axes.runtimes.begin(), axes.runtimes.end());
+  std::ranges::sort(axes.libraries);
+  std::ranges::sort(axes.compilers);
+  std::ranges::sort(axes.runtimes);
   axes.target = image.target.name;
   axes.accelerator = image.target.accelerators.empty()
                          ? "cpu"
@@ -293,30 +283,20 @@ double run_objective(const BenchRequest& request, const StepSetup& setup) {
   return read_objective(result.output, request.workload.name);
 }
 
-Json to_json(const HostRecord& record) {
-  Json json = {{"host", to_json(record.host)},
-               {"image", record.image},
-               {"key", record.key},
-               {"threads", record.threads},
-               {"taken", record.taken}};
-  put(json, "file_system", record.file_system);
-  put(json, "marks", record.marks);
-  return json;
+template <typename Fields>
+void describe(Fields& fields, HostRecord& record) {
+  fields.refuse_others(record);
+  fields.must("host", record.host, host_from_json);
+  fields.must("image", record.image);
+  fields.must("key", record.key);
+  fields.may("file_system", record.file_system);
+  fields.may("marks", record.marks);
+  fields.must("threads", record.threads);
+  fields.must("taken", record.taken);
 }
 
-HostRecord host_record_from_json(const JsonNode& node) {
-  node.allow_only({"host", "image", "key", "threads", "taken", "file_system", "marks"});
-  constexpr int kMostThreadsOfHost = 1 << 20;
-  HostRecord record;
-  record.host = host_from_json(node.at("host"));
-  record.image = node.at("image").string();
-  record.key = node.at("key").string();
-  if (auto kind = node.find("file_system")) record.file_system = kind->string();
-  if (auto marks = node.find("marks")) record.marks = marks->strings();
-  record.threads = static_cast<int>(node.at("threads").integer(0, kMostThreadsOfHost));
-  record.taken = node.at("taken").string();
-  return record;
-}
+Json to_json(const HostRecord& record) { return fields_of(record); }
+HostRecord host_record_from_json(const JsonNode& node) { return read_as<HostRecord>(node); }
 
 std::map<std::string, double> host_rates_of(const Json& output) {
   const Json printed = output.is_object() ? output.value("rates", Json()) : Json();

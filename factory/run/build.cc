@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/engine/architecture.h"
-#include "factory/oci/blob_store.h"
 #include "factory/plan/plan_json.h"
 #include "factory/render/render.h"
 #include "factory/run/build_progress.h"
@@ -22,7 +21,6 @@
 #include "factory/run/step_terms.h"
 #include "factory/state/access.h"
 #include "factory/state/lock.h"
-#include "factory/state/record_store.h"
 #include "factory/state/state_names.h"
 
 namespace kiln {

@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
 #include "factory/run/failure.h"
-#include "factory/run/progress.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -42,12 +40,9 @@ constexpr std::size_t kLongest = 160;  // bytes of what it printed
 
 ProgressSource progress_source(const ImageNumbers& images, const BuildSetup& setup) {
   constexpr std::uint64_t kEndOfLog = 4096;
-  auto last_line = [&state = setup.state](const std::string& key) -> std::string {
-    try {
-      return last_line_of(read_end(state.log(key), kEndOfLog));
-    } catch (const Error&) {
-      return "";  // the file system does not give it now: a line less to show
-    }
+  // What the file system does not give now is a line less to show.
+  auto last_line = [&state = setup.state](const std::string& key) {
+    return unless_error([&] { return last_line_of(read_end(state.log(key), kEndOfLog)); });
   };
   return {targets_of(images, setup), last_line};
 }

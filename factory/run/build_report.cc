@@ -86,8 +86,7 @@ ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_thi
 std::string_view name_of(Outcome outcome) { return kOutcomes.of(outcome); }
 
 std::size_t BuildReport::count(Outcome outcome) const {
-  return static_cast<std::size_t>(std::count_if(images.begin(), images.end(),
-                                                [&](const auto& image) { return image.outcome == outcome; }));
+  return static_cast<std::size_t>(std::ranges::count(images, outcome, &ImageOutcome::outcome));
 }
 
 std::string BuildReport::legend() const {
@@ -100,7 +99,7 @@ std::string BuildReport::legend() const {
 }
 
 void BuildReport::add(const ForgedStep& step) {
-  if (std::none_of(forged.begin(), forged.end(), [&](const ForgedStep& one) { return one.key == step.key; }))
+  if (std::ranges::none_of(forged, [&](const ForgedStep& one) { return one.key == step.key; }))
     forged.push_back(step);
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -123,11 +124,8 @@ std::string Caches::told() const {
 }
 
 bool Caches::drop_damaged(std::string_view tail) {
-  const bool is_there = std::find(kinds_.begin(), kinds_.end(), "pip") != kinds_.end();
-  const bool is_shown = std::any_of(kPipDamage.begin(), kPipDamage.end(), [&](const char* words) {
-    return tail.find(words) != std::string_view::npos;
-  });
-  if (!is_there || !is_shown) return false;
+  const bool is_there = std::ranges::find(kinds_, "pip") != kinds_.end();
+  if (!is_there || !contains_any(tail, kPipDamage)) return false;
   folders_.drop("pip", id_);
   return true;
 }

@@ -1,5 +1,3 @@
-#include "factory/run/cause.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "factory/base/text.h"
+#include "factory/run/failure.h"
 
 namespace kiln {
 namespace {
@@ -79,12 +78,6 @@ constexpr std::size_t kLongestLine = 160;  // bytes of a line in a message, but 
 constexpr std::size_t kShortestHash = 32;  // MD5's hexadecimal digits
 constexpr std::size_t kNoise = 60;         // lines that may come between an error and the end
 
-template <typename Marks>
-bool has_mark(std::string_view text, const Marks& marks) {
-  return std::any_of(marks.begin(), marks.end(),
-                     [&](const char* mark) { return text.find(mark) != std::string_view::npos; });
-}
-
 // buildah that cannot write its own log panics behind the script that failed: its trace says nothing of why.
 std::string without_trace(const std::string& tail) {
   const std::size_t panic = tail.find("panic: runtime error");
@@ -120,7 +113,7 @@ class Ending {
   template <typename Marks>
   std::size_t find(const Marks& marks) const {
     for (std::size_t i = 0; i < lines_.size(); ++i)
-      if (has_mark(lower_case(lines_[i]), marks)) return i;
+      if (contains_any(lower_case(lines_[i]), marks)) return i;
     return std::string::npos;
   }
   std::string line(std::size_t index) const {
@@ -204,29 +197,6 @@ std::string what_moved(const Ending& ending, std::size_t mark) {
   return ending.line(mark);
 }
 
-}  // namespace
-
-std::optional<Cause> cause_in(const std::string& tail) {
-  const std::string all = lower_case(tail);
-  if (has_mark(all, kDiskFull)) return Cause{CauseKind::disk_full, "the disk is full"};
-  const Ending ending(without_trace(tail));
-  constexpr std::size_t kNone = std::string::npos;
-  if (std::size_t mark = ending.find(kDiskError); mark != kNone)
-    return Cause{CauseKind::disk_full, "the disk is full, or fails: " + ending.line(mark)};
-  if (std::size_t mark = ending.find(kWrongHash); mark != kNone)
-    return Cause{CauseKind::wrong_hash, "a download has another hash than the recipe says: " +
-                                            what_has_the_hash(ending, mark) + hashes_in(ending.from(mark))};
-  if (std::size_t mark = ending.find(kMoved); mark != kNone)
-    return Cause{CauseKind::moved, "an archive is not where the recipe says: " + what_moved(ending, mark)};
-  if (std::size_t mark = ending.find(kMemory); mark != kNone)
-    return Cause{CauseKind::memory, "out of memory: " + ending.line(mark)};
-  if (has_mark(all, kUnreachable))
-    return Cause{CauseKind::unreachable, "a package source could not be reached"};
-  return std::nullopt;
-}
-
-namespace {
-
 // What follows an error and says nothing of it: engines, make and ninja, pip's advice, the shell's trace.
 bool is_noise(std::string_view line) {
   static constexpr std::array kBegins = {"subprocess exited with status",
@@ -248,8 +218,8 @@ bool is_noise(std::string_view line) {
   if (lower.starts_with("make[") && lower.find(']') != std::string::npos)  // make[2]: …
     lower = "make" + lower.substr(lower.find(']') + 1);
   if (lower.starts_with("make: ***")) return lower.find("] error ") != std::string::npos;
-  return lower.empty() || std::any_of(kBegins.begin(), kBegins.end(),
-                                      [&](const char* begin) { return lower.starts_with(begin); });
+  return lower.empty() ||
+         std::ranges::any_of(kBegins, [&](const char* begin) { return lower.starts_with(begin); });
 }
 
 // "x.c:3:1: error: …", "ModuleNotFoundError: …", "E: Unable to locate package", "fatal: …".
@@ -263,6 +233,25 @@ bool is_error_line(std::string_view line) {
 }
 
 }  // namespace
+
+std::optional<Cause> cause_in(const std::string& tail) {
+  const std::string all = lower_case(tail);
+  if (contains_any(all, kDiskFull)) return Cause{CauseKind::disk_full, "the disk is full"};
+  const Ending ending(without_trace(tail));
+  constexpr std::size_t kNone = std::string::npos;
+  if (std::size_t mark = ending.find(kDiskError); mark != kNone)
+    return Cause{CauseKind::disk_full, "the disk is full, or fails: " + ending.line(mark)};
+  if (std::size_t mark = ending.find(kWrongHash); mark != kNone)
+    return Cause{CauseKind::wrong_hash, "a download has another hash than the recipe says: " +
+                                            what_has_the_hash(ending, mark) + hashes_in(ending.from(mark))};
+  if (std::size_t mark = ending.find(kMoved); mark != kNone)
+    return Cause{CauseKind::moved, "an archive is not where the recipe says: " + what_moved(ending, mark)};
+  if (std::size_t mark = ending.find(kMemory); mark != kNone)
+    return Cause{CauseKind::memory, "out of memory: " + ending.line(mark)};
+  if (contains_any(all, kUnreachable))
+    return Cause{CauseKind::unreachable, "a package source could not be reached"};
+  return std::nullopt;
+}
 
 std::string last_words(const std::string& tail) {
   std::istringstream text(last_lines(without_trace(tail), kNoise));

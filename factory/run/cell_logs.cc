@@ -81,12 +81,11 @@ std::vector<CellLog> cell_logs(const ImageSpec& image, const StatePaths& state, 
 }
 
 const CellLog& last_log(const std::vector<CellLog>& logs) {
-  auto failed = std::find_if(logs.begin(), logs.end(),
-                             [](const CellLog& log) { return log.state == LogState::failed; });
+  auto failed = std::ranges::find_if(logs, [](const CellLog& log) { return log.state == LogState::failed; });
   if (failed != logs.end()) return *failed;
   // Of one second, the later in the order of execution.
-  return *std::max_element(logs.begin(), logs.end(),
-                           [](const CellLog& a, const CellLog& b) { return a.written <= b.written; });
+  return *std::ranges::max_element(logs,
+                                   [](const CellLog& a, const CellLog& b) { return a.written <= b.written; });
 }
 
 }  // namespace kiln

@@ -7,7 +7,6 @@
 #include "factory/base/enum_names.h"
 #include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"
-#include "factory/state/state.h"
 
 namespace kiln {
 namespace {
@@ -110,14 +109,12 @@ std::vector<StepTable::Number> StateView::to_run(const ResolvedImage& image) con
 }
 
 std::string StateView::fetched_from(const std::string& key) const {
-  try {
+  return unless_error([&] {  // of a damaged record nothing is known
     const RecordReader reader(state_, files_);
     if (const auto step = reader.step(key)) return step->origin.place;
     const auto test = reader.test(key);
     return test ? test->origin.place : "";
-  } catch (const Error&) {
-    return "";  // of a damaged record nothing is known
-  }
+  });
 }
 
 const std::optional<PlanFile>& StateView::last_plan() const {
@@ -149,25 +146,19 @@ std::vector<std::string> StateView::reasons(const ResolvedImage& image, StepTabl
 
 // Of a damaged record nothing is known; a build runs its step again.
 StepCost StateView::cost(const std::string& key) const {
-  try {
-    return known_cost(key);
-  } catch (const Error&) {
-    return {};
-  }
-}
-
-StepCost StateView::known_cost(const std::string& key) const {
-  RecordReader reader(state_, files_);
-  if (names_.has_test(key)) {
-    auto record = reader.test(key);
-    return record ? StepCost{record->seconds, std::nullopt} : StepCost{};
-  }
-  auto record = reader.step(key);
-  if (!record) return {};
-  StepCost cost{record->seconds, 0};
-  for (const BuiltLayer& layer : record->chain.layers)
-    if (layer.step == key) *cost.bytes += layer.blob.size;
-  return cost;
+  return unless_error([&] {
+    RecordReader reader(state_, files_);
+    if (names_.has_test(key)) {
+      auto record = reader.test(key);
+      return record ? StepCost{record->seconds, std::nullopt} : StepCost{};
+    }
+    auto record = reader.step(key);
+    if (!record) return StepCost();
+    StepCost cost{record->seconds, 0};
+    for (const BuiltLayer& layer : record->chain.layers)
+      if (layer.step == key) *cost.bytes += layer.blob.size;
+    return cost;
+  });
 }
 
 void StateView::keep(FileSystem& files) const {

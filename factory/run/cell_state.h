@@ -51,7 +51,6 @@ class StateView {
   GraphStates graph_states(const ImageNumbers& images) const;
 
  private:
-  StepCost known_cost(const std::string& key) const;  // throws Error for a damaged record
   NodeState state_of(const std::string& key, bool test) const;
   // Of an image that is built: that it is, or what it lacks.
   ExplainedState packaged(const std::string& record_name) const;

@@ -31,8 +31,8 @@ bool is_tag_ref(std::string_view ref) { return ref.starts_with(kTags); }
 // The branch that people look at, else the first tag, else the first.
 std::string best_of(const std::vector<std::string_view>& refs) {
   for (const char* usual : {"refs/heads/main", "refs/heads/master"})
-    if (std::find(refs.begin(), refs.end(), usual) != refs.end()) return usual;
-  auto tag = std::find_if(refs.begin(), refs.end(), is_tag_ref);
+    if (std::ranges::find(refs, usual) != refs.end()) return usual;
+  auto tag = std::ranges::find_if(refs, is_tag_ref);
   if (tag != refs.end()) return std::string(*tag);
   return refs.empty() ? "" : std::string(refs.front());
 }
@@ -92,7 +92,7 @@ std::string CommitHistory::ref_at(const std::string& url, const std::string& com
   for (const auto& [ref, tip] : tips_of(url))
     if (tip == commit) ending.push_back(ref);
   // Tags before branches: a release says more.
-  auto tag = std::find_if(ending.begin(), ending.end(), is_tag_ref);
+  auto tag = std::ranges::find_if(ending, is_tag_ref);
   return tag != ending.end() ? std::string(*tag) : best_of(ending);
 }
 

@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "factory/base/durable_file.h"
-#include "factory/oci/blob_damage.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -27,23 +26,19 @@ bool is_believable(StepRecord record, const BlobStore& store, bool whole_chain) 
 }
 
 bool can_be_read(const std::string& test, const RecordReader& reader) {
-  try {
+  return unless_error([&] {
     reader.test(test);
     return true;
-  } catch (const Error&) {
-    return false;
-  }
+  });
 }
 
 // A damaged record is believed no more than one that lies.
 bool is_believable(const std::string& key, const StatePaths& state, const FileSystem& files,
                    bool whole_chain) {
-  try {
+  return unless_error([&] {
     auto record = RecordReader(state, files).step(key);
     return !record || is_believable(*record, BlobStore::reading(state.store()), whole_chain);
-  } catch (const Error&) {
-    return false;
-  }
+  });
 }
 
 // ninja has nanoseconds in 64 bits, and 0 is a file that is missing.

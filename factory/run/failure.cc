@@ -6,9 +6,9 @@
 #include <array>
 #include <csignal>
 
+#include "factory/base/enum_names.h"
 #include "factory/base/text.h"
 #include "factory/os/processors.h"
-#include "factory/run/cause.h"
 
 namespace kiln {
 namespace {
@@ -99,20 +99,13 @@ void check_script(const CommandResult& result, const CommandLimits& limits) {
 }
 
 std::string explanation_of(FailureClass failure) {
-  const auto text = [&] {
-    switch (failure) {
-      case FailureClass::input:
-        return "a recipe, the matrix or an option is wrong";
-      case FailureClass::build:
-        return "a script of the recipe failed, took too long or needed too much memory";
-      case FailureClass::infrastructure:
-        return "the network, the disk, the machine or a missing program; a later try may succeed";
-      case FailureClass::policy:
-        break;
-    }
-    return "a registry refused access";
-  };
-  return fmt::format("({}): {}", name_of(failure), text());
+  static constexpr auto kTexts = enum_names<FailureClass>(
+      {{FailureClass::input, "a recipe, the matrix or an option is wrong"},
+       {FailureClass::build, "a script of the recipe failed, took too long or needed too much memory"},
+       {FailureClass::infrastructure,
+        "the network, the disk, the machine or a missing program; a later try may succeed"},
+       {FailureClass::policy, "a registry refused access"}});
+  return fmt::format("({}): {}", name_of(failure), kTexts.of(failure));
 }
 
 FailureClass failure_class_of(const Error& error) {

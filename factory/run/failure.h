@@ -1,8 +1,8 @@
 // How a step ended → what to say, and who must act.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "factory/base/effects.h"
 #include "factory/state/record_store.h"
@@ -32,5 +32,21 @@ FailureClass failure_class_of(const Error& error);
 
 // The record of a failed step, or of an image that was not packaged.
 FailureRecord failure_record(const std::string& key, const Error& error, double seconds, const fs::path& log);
+
+// Why a script failed, as far as the end of its output shows it. Pure.
+
+enum class CauseKind { disk_full, wrong_hash, moved, memory, unreachable };
+
+struct Cause {
+  CauseKind kind;
+  std::string what;  // "an archive is not where the recipe says: https://…"
+};
+
+// From what apt, pip, uv, curl, wget, git, compilers and shells print. nullopt: nothing that is known.
+std::optional<Cause> cause_in(const std::string& tail);
+
+// The last line that is the script's own and says something, without the engine's about the exit status and
+// make's; "" when there is none. An error further up comes first: what a script prints after it is noise.
+std::string last_words(const std::string& tail);
 
 }  // namespace kiln

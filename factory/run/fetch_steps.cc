@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "factory/state/lock.h"
-#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {
@@ -104,13 +103,13 @@ class Fetching {
     tried_.insert(setup_.plan.steps().first(number));
     if (auto why = shared.forged({step.key, is_test(number)}); !why.empty()) {
       report_.add({step.key, step.title, why});
-      progress_.event({StepEvent::State::forged, step.key, step.title, 0, why, ""});
+      progress_.event({StepEvent::State::forged, step.key, step.title, 0, why});
     }
     if (!fetched) return;
     fetched_.insert(setup_.plan.steps().first(number));
     ++report_.steps_fetched;
     progress_.event({StepEvent::State::fetched, step.key, step.title,
-                     setup_.clock.monotonic_seconds() - start, fetched->from, ""});
+                     setup_.clock.monotonic_seconds() - start, fetched->from});
   }
 
   const BuildSetup& setup_;

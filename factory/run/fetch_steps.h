@@ -5,7 +5,6 @@
 
 #include "factory/run/build.h"
 #include "factory/share/shared_steps.h"
-#include "factory/state/state_names.h"
 
 namespace kiln {
 

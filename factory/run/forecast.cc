@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <queue>
-#include <set>
-#include <tuple>
 
 #include "factory/base/text.h"
 #include "factory/run/damaged_steps.h"
 #include "factory/state/record_store.h"
-#include "factory/state/step_history.h"
 
 namespace kiln {
 namespace {
@@ -93,12 +89,10 @@ std::string rough_duration(double seconds) {
 }
 
 bool has_whole_chain(const std::string& key, const StatePaths& state, const FileSystem& files) {
-  try {
+  return unless_error([&] {
     const auto record = RecordReader(state, files).step(key);
     return record && seen_damage(record->chain, BlobStore::reading(state.store())).empty();
-  } catch (const Error&) {
-    return false;
-  }
+  });
 }
 
 class PlanForecast {

@@ -35,8 +35,7 @@ constexpr std::array kChoices = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
 
 bool is_of_driver(std::string_view name) {
   const std::string_view stem = name.substr(0, name.find(".so"));
-  return stem.size() < name.size() &&
-         std::find(kLibraries.begin(), kLibraries.end(), stem) != kLibraries.end();
+  return stem.size() < name.size() && std::ranges::find(kLibraries, stem) != kLibraries.end();
 }
 
 bool is_number(std::string_view text) {
@@ -57,12 +56,9 @@ bool is_gpu_device(std::string_view name) {
 bool is_for_administrators(std::string_view name) { return name == "nvidia-cap1" || name == "nvidia-cap2"; }
 
 std::string ldconfig_says(CommandRunner& runner) {
-  Command command;
-  command.argv = {"ldconfig", "-p"};
-  command.environment = {{"PATH", kDefaultPath}, {"LC_ALL", "C.UTF-8"}};
-  command.capture_stdout = true;
-  if (!runner.find_program("ldconfig")) command.argv.front() = "/sbin/ldconfig";  // not in a user's PATH
-  const CommandResult result = runner.run(command);
+  const bool is_in_path = runner.find_program("ldconfig").has_value();  // not in a user's
+  const CommandResult result = runner.ask({is_in_path ? "ldconfig" : "/sbin/ldconfig", "-p"},
+                                          {{"PATH", kDefaultPath}, {"LC_ALL", "C.UTF-8"}});
   return result.ok() ? result.output : "";
 }
 

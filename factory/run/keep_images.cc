@@ -105,19 +105,11 @@ void RegistryPublisher::look_at_tags(const std::vector<SiteAlias>& aliases,
   std::vector<TagMove> tags;
   for (const IndexEntry& entry : entries)
     if (is_ours(entry))
-      tags.push_back({address_.repository(entry.image.repository),
-                      entry.image.tag,
-                      entry.image.manifest,
-                      media_type::kManifest,
-                      {},
-                      {}});
+      tags.push_back({address_.repository(entry.image.repository), entry.image.tag, entry.image.manifest,
+                      media_type::kManifest});
   for (const AliasedImages& alias : choose_aliases(aliases, entries, address_.text(), store_).clear)
-    tags.push_back({address_.repository(alias.repository),
-                    alias.tag,
-                    Digest::of(index_of(alias)),
-                    media_type::kImageIndex,
-                    {},
-                    {}});
+    tags.push_back({address_.repository(alias.repository), alias.tag, Digest::of(index_of(alias)),
+                    media_type::kImageIndex});
   std::vector<std::optional<Digest>> named(tags.size());
   in_parallel(tags.size(), kConnections,
               [&](std::size_t number) { named[number] = named_by(tags[number], true); });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "factory/base/digest.h"
@@ -86,7 +85,7 @@ std::vector<BenchRun> KeptRuns::in(const fs::path& folder) const {
     const fs::path file = folder / (sum + ".json");
     if (auto text = files_.read(file)) runs.push_back(read(*text, file, sum));
   }
-  std::stable_sort(runs.begin(), runs.end(), [](const BenchRun& a, const BenchRun& b) {
+  std::ranges::stable_sort(runs, [](const BenchRun& a, const BenchRun& b) {
     return std::tie(a.taken, a.workload, a.round, a.place) < std::tie(b.taken, b.workload, b.round, b.place);
   });
   return runs;
@@ -202,8 +201,7 @@ void SessionRecords::record(IndexEntry& entry, Measurement measurement) {
            one.unit == measurement.unit && one.host.model == measurement.host.model;
   });
   entry.measurements.push_back(std::move(measurement));
-  std::stable_sort(entry.measurements.begin(), entry.measurements.end(),
-                   [](const Measurement& a, const Measurement& b) { return a.taken < b.taken; });
+  std::ranges::stable_sort(entry.measurements, {}, &Measurement::taken);
 }
 
 void SessionRecords::withdraw(IndexEntry& entry, const BenchRun& gone) {

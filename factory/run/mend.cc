@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 
-#include "factory/oci/blob_damage.h"
+#include "factory/oci/blob_store.h"
 #include "factory/oci/layout.h"
 #include "factory/record/image_blobs.h"
 #include "factory/state/lock.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/state/plan_file.h"
 
 namespace kiln {

@@ -97,9 +97,8 @@ std::string copy_uri(const std::string& folder) {
 }
 
 const MirrorArchive* archive_of(const Mirror& mirror, const Step& base) {
-  const auto state = base.parameters.find("KILN_ARCHIVE");
   return mirror.archive(fmt::format("{}@{}", base.component, base.version), architecture_of(base),
-                        state == base.parameters.end() ? "" : state->second);
+                        value_in(base.parameters, "KILN_ARCHIVE"));
 }
 
 SiteHandover offline_handover(const StepSetup& setup, const std::optional<Step>& base,
@@ -151,7 +150,7 @@ std::string offline_source(const StepSetup& setup, const std::map<std::string, s
 
 void lead_to_source(ContainerRun& request, const Step& step, const StepSetup& setup, const fs::path& files) {
   request.environment["KILN_SOURCE_URL"] = offline_source(setup, step.parameters);
-  const bool keeps_curl = std::any_of(step.files.begin(), step.files.end(), [&](const std::string& path) {
+  const bool keeps_curl = std::ranges::any_of(step.files, [&](const std::string& path) {
     return setup.files.read(files / path).value_or("").find("--proto") != std::string::npos;
   });
   if (keeps_curl)

@@ -10,7 +10,6 @@
 #include "factory/run/damaged_steps.h"
 #include "factory/run/failure.h"
 #include "factory/run/step.h"
-#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {
@@ -35,8 +34,7 @@ bool is_below(const ImageRecord& record, const ImageSpec& derived) {
     ++below;
   }
   return below == record.components.size() &&
-         std::none_of(record.components.begin(), record.components.end(),
-                      [](const ComponentRecord& one) { return one.kind == kApplication; });
+         std::ranges::count(record.components, kApplication, &ComponentRecord::kind) == 0;
 }
 
 class StateConversions final : public Conversions {
@@ -101,8 +99,8 @@ std::optional<ImageRecord> packaged_parent(const ImageSpec& derived, const std::
                                            const RecordReader& reader) {
   std::vector<ImageRecord> records = reader.images_of(parent_key);
   if (records.empty()) return std::nullopt;
-  const auto found = std::find_if(records.begin(), records.end(),
-                                  [&](const ImageRecord& record) { return is_below(record, derived); });
+  const auto found =
+      std::ranges::find_if(records, [&](const ImageRecord& record) { return is_below(record, derived); });
   return std::move(found == records.end() ? records.front() : *found);
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
+#include "factory/base/json_put.h"
 #include "factory/base/json_text.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
@@ -83,8 +84,8 @@ Json to_json(const StepEvent& event) {
   Json json{
       {"event", "step"}, {"key", event.key}, {"title", event.title}, {"state", kStates.of(event.state)}};
   if (event.state != StepEvent::State::started) json["seconds"] = event.seconds;
-  if (!event.what.empty()) json["what"] = event.what;
-  if (!event.log.empty()) json["log"] = event.log;
+  put(json, "what", event.what);
+  put(json, "log", event.log);
   return json;
 }
 
@@ -131,8 +132,7 @@ void Progress::event(const StepEvent& event) {
   std::lock_guard lock(mutex_);
   if (style_ == ProgressStyle::json) {
     Json json = to_json(event);
-    if (auto target = source_.targets.find(event.key); target != source_.targets.end())
-      json["target"] = target->second;
+    put(json, "target", target_of(event.key));
     write_(printable_json(json, -1) + "\n");
   }
   if (event.state == StepEvent::State::started) {
@@ -200,10 +200,7 @@ void Progress::look_ahead() {
   if (now - said_ >= kBetweenTimesLeft) say_time_left();
 }
 
-std::string Progress::target_of(const std::string& key) const {
-  auto found = source_.targets.find(key);
-  return found == source_.targets.end() ? "" : found->second;
-}
+std::string Progress::target_of(const std::string& key) const { return value_in(source_.targets, key); }
 
 std::string Progress::title_of(const StepEvent& event) const {
   return with_target(event.title, target_of(event.key));
@@ -225,9 +222,9 @@ void Progress::hear_logs() {
 void Progress::say_last_line(const std::string& key, const Running& step) {
   const double seconds = clock_.monotonic_seconds() - step.start;
   if (style_ == ProgressStyle::json) {
-    Json json = to_json(StepEvent{StepEvent::State::running, key, step.title, seconds, step.what, ""});
+    Json json = to_json(StepEvent{StepEvent::State::running, key, step.title, seconds, step.what});
     json["line"] = step.line;
-    if (!step.target.empty()) json["target"] = step.target;
+    put(json, "target", step.target);
     return write_(printable_json(json, -1) + "\n");
   }
   print_line(fmt::format("       {} {:.0f}s: {}", with_target(step.title, step.target), seconds, step.line));

@@ -37,9 +37,9 @@ struct StepEvent {
   std::string key;
   std::string title;
   double seconds = 0;
-  std::string what;  // running: how far it is; waiting: for what; fetched: from where; failed: how it ended;
-                     // forged: why
-  std::string log;
+  // running: how far it is; waiting: for what; fetched: from where; failed: how it ended; forged: why
+  std::string what{};
+  std::string log{};
 };
 
 Json to_json(const StepEvent& event);

@@ -5,11 +5,9 @@
 #include <set>
 
 #include "factory/base/digest.h"
-#include "factory/base/effects.h"
 #include "factory/base/error.h"
-#include "factory/oci/referrer.h"
+#include "factory/oci/layout.h"
 #include "factory/state/entry_stamp.h"
-#include "factory/state/record_store.h"
 #include "factory/state/sif_folder.h"
 #include "factory/state/state_names.h"
 #include "registry/select/gain.h"
@@ -88,7 +86,7 @@ TestsRecord tests_of(const ResolvedImage& image, const StepTable& steps, const R
     else
       tests.not_run.emplace(std::move(what), std::move(test.shortfall));
   }
-  std::sort(tests.passed.begin(), tests.passed.end());
+  std::ranges::sort(tests.passed);
   return tests;
 }
 
@@ -182,9 +180,8 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
 std::size_t count_built(const BuildPlan& plan, const ImageNumbers& images, const StatePaths& state,
                         const FileSystem& files) {
   StateNames names(state, files);
-  return static_cast<std::size_t>(std::count_if(images.begin(), images.end(), [&](std::uint32_t number) {
-    return names.is_built(plan.image(number), plan.steps());
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      images, [&](std::uint32_t number) { return names.is_built(plan.image(number), plan.steps()); }));
 }
 
 LackingImages lacking_images(const BuildPlan& plan, const StatePaths& state, const FileSystem& files) {
@@ -194,7 +191,7 @@ LackingImages lacking_images(const BuildPlan& plan, const StatePaths& state, con
   for (std::uint32_t number : all_images(plan)) wanted.insert(plan.image(number).reference());
   for (const IndexEntry& entry : Index::open(state.root(), Index::Mode::read).entries()) {
     const auto& matrices = entry.matrices;
-    if (!std::binary_search(matrices.begin(), matrices.end(), plan.name())) continue;
+    if (!std::ranges::binary_search(matrices, plan.name())) continue;
     ++lacking.published;
     if (!wanted.contains(entry.image.name())) lacking.names.push_back(entry.image.name());
   }

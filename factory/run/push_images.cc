@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <iterator>
-#include <map>
 
 #include "factory/base/in_parallel.h"
 #include "factory/distribution/image_index.h"
-#include "factory/oci/referrer.h"
+#include "factory/oci/layout.h"
 #include "registry/index/image_patterns.h"
 
 namespace kiln {
@@ -73,8 +71,7 @@ class AliasChooser {
 bool has_gain_words(const ImageRecord& image, const PushedRecord& record) {
   const Attachment* words = image.attachment(kGainKind);
   return words == nullptr || record.referrers.empty() ||
-         std::find(record.referrers.begin(), record.referrers.end(), words->referrer) !=
-             record.referrers.end();
+         std::ranges::find(record.referrers, words->referrer) != record.referrers.end();
 }
 
 }  // namespace
@@ -153,15 +150,14 @@ bool RegistryPublisher::delete_referrer(const std::string& repository, const Dig
 void RegistryPublisher::remove_superseded(const std::string& repository, const ImageRecord& image,
                                           PushedRecord& record) {
   const auto is_of_now = [&](const Digest& one) {
-    return std::find(record.referrers.begin(), record.referrers.end(), one) != record.referrers.end();
+    return std::ranges::find(record.referrers, one) != record.referrers.end();
   };
   std::vector<Digest> old;
   {
     const std::lock_guard lock(mutex_);
     const auto before = pushed_.image(place_of(repository, image.manifest));
     if (!before || before->going || record.referrers.empty()) return;
-    std::copy_if(before->referrers.begin(), before->referrers.end(), std::back_inserter(old),
-                 std::not_fn(is_of_now));
+    std::ranges::copy_if(before->referrers, std::back_inserter(old), std::not_fn(is_of_now));
   }
   std::vector<Digest> gone;
   for (const Digest& one : old) (delete_referrer(repository, one) ? gone : record.referrers).push_back(one);
@@ -291,9 +287,8 @@ std::string RegistryPublisher::index_of(const AliasedImages& alias) const {
 
 void RegistryPublisher::move_alias(const AliasedImages& alias, bool take) {
   std::string bytes = index_of(alias);
-  TagMove move{
-      address_.repository(alias.repository),       alias.tag, Digest::of(bytes), media_type::kImageIndex,
-      [&bytes]() -> std::string { return bytes; }, {}};
+  TagMove move{address_.repository(alias.repository), alias.tag, Digest::of(bytes), media_type::kImageIndex,
+               [&bytes]() -> std::string { return bytes; }};
   for (const auto& [platform, image] : alias.images) move.images.push_back(image);
   for (const auto& [platform, image] : alias.images)
     if (!known(move.repository, *image)) push_to(move.repository, *image);

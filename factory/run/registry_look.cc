@@ -1,5 +1,3 @@
-#include "factory/run/registry_look.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "factory/distribution/image_index.h"
 #include "factory/distribution/push.h"
 #include "factory/distribution/signature.h"
+#include "factory/run/push_images.h"
 
 namespace kiln {
 namespace {
@@ -29,7 +28,7 @@ LookParts every_part() {
 }
 
 LookParts due_parts(const LookTimes& looked, std::int64_t now) {
-  LookParts due = {static_cast<std::size_t>(std::min_element(looked.begin(), looked.end()) - looked.begin())};
+  LookParts due = {static_cast<std::size_t>(std::ranges::min_element(looked) - looked.begin())};
   for (std::size_t part = 0; part < kLookParts; ++part) {
     const bool too_old = looked.at(part) != 0 && now + kNight - looked.at(part) > kWeek + kNight / 2;
     if (too_old || looked.at(part) > now) due.insert(part);
@@ -54,8 +53,7 @@ struct RegistryLook::Going {
   bool was_pushed(const Digest& referrer) const {
     const PushedRecord& pushed = placed.pushed;
     const bool is_known = !pushed.immutable_tag.empty();
-    return !is_known ||
-           std::find(pushed.referrers.begin(), pushed.referrers.end(), referrer) != pushed.referrers.end();
+    return !is_known || std::ranges::find(pushed.referrers, referrer) != pushed.referrers.end();
   }
 };
 
@@ -132,9 +130,9 @@ void RegistryLook::look_at_list(Going& going) {
   const std::string tag = referrers_tag(going.image().manifest);
   const auto list = unless_broken([&] { return client_.manifest(going.placed.repository, tag); });
   const std::vector<Digest> has = list ? parts_of_index(list->bytes) : std::vector<Digest>();
-  const bool has_all = std::all_of(
-      pushed.referrers.begin(), pushed.referrers.end(),
-      [&](const Digest& referrer) { return std::find(has.begin(), has.end(), referrer) != has.end(); });
+  const bool has_all =
+      std::all_of(pushed.referrers.begin(), pushed.referrers.end(),
+                  [&](const Digest& referrer) { return std::ranges::find(has, referrer) != has.end(); });
   if (!has_all) going.lost.push_back({"the list of its documents, " + tag, list ? "lacks some" : kGone});
 }
 

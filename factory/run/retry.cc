@@ -1,13 +1,12 @@
 #include "factory/run/retry.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/os/processors.h"
 #include "factory/run/failure.h"
 
@@ -39,16 +38,6 @@ constexpr std::uint64_t kUnknownNeed = 2'000'000'000;  // bytes, as gantry's, of
 // The others copy files, one after another.
 bool runs_a_script(const Step& step) {
   return step.kind == StepKind::rootfs || step.kind == StepKind::run || step.kind == StepKind::test;
-}
-
-// Of those that were waited for, and of theirs.
-double processor_seconds_of_children() {
-  rusage use{};
-  if (::getrusage(RUSAGE_CHILDREN, &use) != 0) return 0;
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
 }  // namespace
@@ -112,14 +101,14 @@ void StepTries::run(const std::function<void(StepTry&)>& once) {
   for (StepTry attempt{1, first_terms(), {}};; ++attempt.number) {
     attempt.memory = {};
     double start = setup_.clock.monotonic_seconds();
-    const double before = processor_seconds_of_children();
+    const double before = seconds_of_children();
     attempt.processor_seconds = 0;
     const auto seconds = [&] { return setup_.clock.monotonic_seconds() - start; };
     try {
       const auto share = wait_for_share(attempt);
       start = setup_.clock.monotonic_seconds();
       once(attempt);
-      attempt.processor_seconds = processor_seconds_of_children() - before;
+      attempt.processor_seconds = seconds_of_children() - before;
       return keep(attempt, PastRun::End::done, seconds());
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted) throw;

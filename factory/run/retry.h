@@ -8,7 +8,7 @@
 //   failed try ── network, or memory ran out ──▶ another try
 //             └── any other error, no tries left ──▶ failure record
 //
-// Above it decide `kiln step --slurm` about jobs (cluster/job_verdict.h) and `kiln build` about runs of ninja
+// Above it decide `kiln step --slurm` about jobs (cluster/job_end.h) and `kiln build` about runs of ninja
 // (build.cc, run_ninja): docs/design-notes.md has all three.
 #pragma once
 

@@ -13,7 +13,6 @@
 #include "factory/os/processors.h"
 #include "factory/run/failure.h"
 #include "factory/run/offline.h"
-#include "factory/run/secrets.h"
 #include "factory/state/access.h"
 #include "factory/state/lock.h"
 
@@ -49,7 +48,7 @@ std::map<std::string, std::string> environment_of(const std::optional<ImageConfi
 
 std::string folder_name(const Step& step) {
   std::string name = step.component;  // "framework/pytorch"
-  std::replace(name.begin(), name.end(), '/', '-');
+  std::ranges::replace(name, '/', '-');
   return name;
 }
 
@@ -113,7 +112,7 @@ std::map<std::string, std::string> host_environment(const Step& step, const Step
 
 bool is_one_line(const std::string& text) {
   return !text.empty() && text.size() <= 4096 &&
-         std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+         std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "factory/engine/engine.h"
 #include "factory/resolve/resolve.h"
 #include "factory/run/step.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 
@@ -89,5 +90,37 @@ std::string log_header(const Step& step);
 // one line.
 std::string archive_state(const Step& base, const std::string& script, const std::string& architecture,
                           const StepSetup& setup, const fs::path& folder);
+
+// Secrets of recipes: files that the site has and a recipe names, handed to one script while it runs. They
+// are in no key and in nothing that is kept.
+
+inline constexpr const char* kSecretsInside = "/run/kiln/secrets";
+
+struct HandedSecrets {
+  std::vector<Mount> mounts;        // below kSecretsInside
+  std::vector<std::string> hidden;  // must not be shown in any log
+};
+
+// Makes the folder `folder`, which only we can enter, with each secret under its name: a link to the site's
+// file, or a file with the value of the variable of `environment`. A script on the build host is given that
+// folder, a container the mounts. Throws Error(input) for one that the site file does not have or that is not
+// where it says.
+HandedSecrets hand_in_secrets(const std::vector<std::string>& names, const Site& site,
+                              const std::map<std::string, std::string>& environment, const fs::path& folder);
+
+// A shell where a step runs, to look into what went wrong. Nothing that is done there is kept.
+
+struct ShellStart {
+  Step step;
+  // What the step left, and not what it started from: for steps that run no script in a container as well.
+  bool after = false;
+  std::map<std::string, std::string> environment = {};  // `after`: the image's
+};
+
+// With what the step's script has: what it builds on, files, parameters, secrets, the site's configuration,
+// the current folder, and the network unless it is a test. The shell has our input, output and terminal;
+// without a terminal its status is in the result. Throws Error(usage) when what it would stand upon is not
+// done.
+CommandResult open_shell(const ShellStart& start, const StepSetup& setup);
 
 }  // namespace kiln

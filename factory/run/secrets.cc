@@ -1,11 +1,10 @@
-#include "factory/run/secrets.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
 
 #include "factory/base/secret_mask.h"
+#include "factory/run/script.h"
 
 namespace kiln {
 namespace {

@@ -1,5 +1,3 @@
-#include "factory/run/shell.h"
-
 #include <fmt/format.h>
 
 #include "factory/engine/private_folder.h"

@@ -25,8 +25,7 @@ constexpr std::array kNeverHandedOn = {
     "PIP_CONFIG_FILE"};
 
 bool matches_any(const std::string& name, const std::vector<std::string>& globs) {
-  return std::any_of(globs.begin(), globs.end(),
-                     [&](const std::string& glob) { return glob_matches(glob, name); });
+  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_matches(glob, name); });
 }
 
 // The path of a word that names a file of the host, "" for every other word.
@@ -70,9 +69,8 @@ std::string pip_configuration(const Site& site, const FileSystem& files,
                               const std::map<std::string, std::string>& ours) {
   if (!site.pip_configuration.empty())
     return named_file(site, site.pip_configuration, "/pip_configuration", files);
-  auto value = [&](const char* name) { return ours.contains(name) ? ours.at(name) : std::string(); };
-  std::vector<std::string> places = {value("PIP_CONFIG_FILE"), "/etc/pip.conf"};
-  if (std::string home = value("HOME"); !home.empty())
+  std::vector<std::string> places = {value_in(ours, "PIP_CONFIG_FILE"), "/etc/pip.conf"};
+  if (std::string home = value_in(ours, "HOME"); !home.empty())
     places.insert(places.end(), {home + "/.config/pip/pip.conf", home + "/.pip/pip.conf"});
   for (const std::string& place : places)
     if (place.starts_with('/') && place != "/dev/null" && files.exists(place)) return place;
@@ -94,11 +92,10 @@ SiteHandover site_handover(const Site& site, const FileSystem& files,
   SiteHandover handover;
   for (const auto& [name, value] : ours) {
     // A parameter that a script does not list must not come in by the back door: no key would cover it.
-    bool is_ours = is_known_parameter(name) ||
-                   std::find(kNeverHandedOn.begin(), kNeverHandedOn.end(), name) != kNeverHandedOn.end();
+    bool is_ours =
+        is_known_parameter(name) || std::ranges::find(kNeverHandedOn, name) != kNeverHandedOn.end();
     if (is_ours || !matches_any(name, site.pass_environment)) continue;
-    bool is_certificate = std::find(kCertificateVariables.begin(), kCertificateVariables.end(), name) !=
-                          kCertificateVariables.end();
+    bool is_certificate = std::ranges::find(kCertificateVariables, name) != kCertificateVariables.end();
     if (is_certificate) continue;
     if (!has_host_path(value))
       handover.environment[name] = value;

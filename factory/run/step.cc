@@ -6,14 +6,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/engine/architecture.h"
-#include "factory/engine/engine.h"
-#include "factory/engine/own_ids.h"
 #include "factory/engine/private_folder.h"
+#include "factory/engine/user_namespace.h"
 #include "factory/oci/layer_write.h"
 #include "factory/oci/layout.h"
-#include "factory/record/image_record.h"
 #include "factory/run/caches.h"
 #include "factory/run/damaged_steps.h"
 #include "factory/run/failure.h"

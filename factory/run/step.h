@@ -7,7 +7,6 @@
 #include "factory/engine/engine.h"
 #include "factory/oci/blob_store.h"
 #include "factory/oci/registry_call.h"
-#include "factory/recipe/recipe.h"
 #include "factory/resolve/resolve.h"
 #include "factory/run/test_machine.h"
 #include "factory/site/site.h"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "factory/base/text.h"
-#include "factory/package/artifact.h"
+#include "factory/package/package.h"
 #include "factory/record/gpu_code.h"
 
 namespace kiln {
@@ -39,8 +39,8 @@ std::vector<std::string> code_of_others(const ComponentUse& main, const ImageRec
     add_codes("sm_", question.fact(main, "wheel_sm"), codes);
     add_codes("compute_", question.fact(main, "wheel_ptx"), codes);
   }
-  const bool is_listed = std::any_of(codes.begin(), codes.end(),
-                                     [](const std::string& code) { return code.starts_with("sm_"); });
+  const bool is_listed =
+      std::ranges::any_of(codes, [](const std::string& code) { return code.starts_with("sm_"); });
   for (const std::string& accelerator : record.accelerators)
     if (auto [vendor, code] = split_accelerator(accelerator);
         !is_listed && vendor == "nvidia" && !code.empty())

@@ -24,10 +24,6 @@ constexpr std::array kOldDriver = {"CUDA driver version is insufficient for CUDA
                                    "the provided PTX was compiled with an unsupported toolchain",
                                    "The NVIDIA driver on your system is too old"};
 
-bool says(const CommandResult& result, const char* words) {
-  return result.tail.find(words) != std::string::npos;
-}
-
 bool runs_code_for(const std::vector<std::string>& gpus, const std::string& accelerator) {
   const auto [vendor, gpu] = split_accelerator(accelerator);
   std::vector<std::string> codes;
@@ -39,12 +35,8 @@ bool runs_code_for(const std::vector<std::string>& gpus, const std::string& acce
 }  // namespace
 
 TestTarget test_target(const Step& test) {
-  auto parameter = [&](const char* name) {
-    auto found = test.parameters.find(name);
-    return found == test.parameters.end() ? std::string() : found->second;
-  };
-  TestTarget target{parameter("KILN_CPU_TARGET")};
-  const std::string gpus = parameter("KILN_GPU_TARGETS");
+  TestTarget target{value_in(test.parameters, "KILN_CPU_TARGET")};
+  const std::string gpus = value_in(test.parameters, "KILN_GPU_TARGETS");
   for (std::string_view gpu : split(gpus, ' '))
     if (!gpu.empty()) target.gpus.emplace_back(gpu);
   return target;
@@ -53,15 +45,13 @@ TestTarget test_target(const Step& test) {
 std::string gpu_lacking_here(const CommandResult& result, const std::vector<std::string>& gpus,
                              const HostDescription& host) {
   if (gpus.empty() || (result.end == CommandEnd::exited && result.status == 0)) return "";
-  if (std::any_of(kOldDriver.begin(), kOldDriver.end(),
-                  [&](const char* words) { return says(result, words); }))
+  if (contains_any(result.tail, kOldDriver))
     return host.driver.empty()
                ? "this machine has no GPU driver that the image can use"
                : fmt::format("the GPU's driver of this machine ({}) is too old for the image", host.driver);
-  if (!says(result, kNoCodeForGpu)) return "";
+  if (result.tail.find(kNoCodeForGpu) == std::string::npos) return "";
   const auto& own = host.accelerators;
-  if (std::any_of(own.begin(), own.end(), [&](const auto& one) { return runs_code_for(gpus, one); }))
-    return "";
+  if (std::ranges::any_of(own, [&](const auto& one) { return runs_code_for(gpus, one); })) return "";
   if (own.empty()) return "this machine has no GPU";
   return fmt::format("this machine has {}, which does not run code for {}", fmt::join(own, ", "),
                      fmt::join(gpus, ", "));
@@ -70,10 +60,7 @@ std::string gpu_lacking_here(const CommandResult& result, const std::vector<std:
 bool met_unknown_instruction(const CommandResult& result) {
   if (result.end == CommandEnd::signalled) return result.status == SIGILL;
   if (result.end != CommandEnd::exited || result.status == 0) return false;
-  if (result.status == 128 + SIGILL) return true;
-  for (const char* words : kWords)
-    if (result.tail.find(words) != std::string::npos) return true;
-  return false;
+  return result.status == 128 + SIGILL || contains_any(result.tail, kWords);
 }
 
 bool met_old_kernel(const CommandResult& result) {

@@ -2,6 +2,7 @@
 // the workload with one of them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -60,5 +61,22 @@ TuningAnswer run_start(const TuningSubject& subject, const TuningStart& start, c
 // run_start().
 std::vector<TuningAnswer> run_starts(const TuningSubject& subject, const TuningJob& job,
                                      const StepSetup& setup);
+
+// The course of a tuning, from the state of its journal to its end.
+
+struct TuningCourse {
+  TuningTerms terms;
+  bool maximises = false;  // more of a script's objective is better
+  TuningFile& file;
+  const TuningSearch& search;
+  const Clock& clock;
+  TuningStarter start;
+  std::function<void(const std::string&)> tell;  // a line for people
+};
+
+// Goes on after `journal`, writes down each step, and returns the journal at its end. Throws as next_step(),
+// TuningSearch::propose(), TuningFile::add() and the starter do, and Error(images_failed) when the default
+// fails in the comparison; then the same call goes on.
+TuningJournal run_course(const TuningCourse& course, TuningJournal journal);
 
 }  // namespace kiln

@@ -38,7 +38,7 @@ NamedPackage named(const Package& package, const Distribution& distribution) {
 
 // A scheme, and nothing that a URL must encode: databases hold any text.
 bool is_url(const std::string& text) {
-  return text.find("://") != text.npos && text.find_first_of(" \t\"<>\\^`{|}") == text.npos;
+  return contains(text, "://") && text.find_first_of(" \t\"<>\\^`{|}") == text.npos;
 }
 
 // What kiln put in first, then the inventory; all ids are different. The bill outlives the list.
@@ -191,8 +191,7 @@ Json licenses_of(const License& license) {
   if (license.extracted.empty()) return Json::array({{{"expression", license.expression}}});
   if (license.extracted.size() == 1 && license.extracted.begin()->first == license.expression) {
     const std::string& text = license.extracted.begin()->second;
-    std::string name =
-        text.find('\n') == text.npos && text.size() <= 200 ? text : license.expression.substr(11);
+    std::string name = !contains(text, '\n') && text.size() <= 200 ? text : license.expression.substr(11);
     return Json::array({{{"license", {{"name", name}, {"text", {{"content", text}}}}}}});
   }
   return Json::array({{{"expression", license.expression}}});

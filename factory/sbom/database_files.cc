@@ -4,6 +4,7 @@
 
 #include "factory/base/digest.h"
 #include "factory/base/field_bytes.h"
+#include "factory/base/text.h"
 #include "factory/sbom/databases.h"
 #include "factory/sbom/inventory.h"
 
@@ -33,11 +34,8 @@ constexpr Wanted kWanted[] = {
 // would keep tens of megabytes.
 std::string python_lines(std::string_view list) {
   std::string kept;
-  while (!list.empty()) {
-    std::string_view line = list.substr(0, list.find('\n'));
-    list.remove_prefix(std::min(list.size(), line.size() + 1));
+  for (std::string_view line : split(list, '\n'))
     if (is_python_metadata(line)) (kept += line) += '\n';
-  }
   return kept;
 }
 
@@ -126,9 +124,6 @@ void DatabaseFiles::keep(std::string bytes) {
   kept_[files_ - 1] = std::move(bytes);
 }
 
-const std::string* DatabaseFiles::find(std::uint32_t content) const {
-  auto found = kept_.find(content);
-  return found == kept_.end() ? nullptr : &found->second;
-}
+const std::string* DatabaseFiles::find(std::uint32_t content) const { return find_value(kept_, content); }
 
 }  // namespace kiln::sbom

@@ -3,7 +3,6 @@
 // given.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

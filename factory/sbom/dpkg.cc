@@ -113,7 +113,7 @@ License read_debian_copyright(std::string_view text) {
   try {
     ControlReader reader(text);
     auto head = reader.next();
-    if (!head || head->at("Format").find("copyright-format") == std::string::npos) return {};
+    if (!head || !contains(head->at("Format"), "copyright-format")) return {};
     do {
       const std::string& field = head->at("License");
       std::string name = first_line(field);
@@ -134,9 +134,7 @@ License read_debian_copyright(std::string_view text) {
 
 Distribution read_os_release(std::string_view text) {
   Distribution distribution;
-  while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  for (std::string_view line : split(text, '\n')) {
     std::size_t equals = line.find('=');
     if (equals == line.npos) continue;
     std::string_view value = line.substr(equals + 1);

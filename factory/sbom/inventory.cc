@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "factory/base/json.h"
 #include "factory/base/text.h"
 #include "factory/sbom/databases.h"
 
@@ -93,18 +92,17 @@ class InventoryReader {
   }
 
   std::vector<Package> packages_of(const std::string& path, const std::string& bytes) {
-    if (path.ends_with("lib/dpkg/status") || path.find("lib/dpkg/status.d/") != path.npos)
+    if (path.ends_with("lib/dpkg/status") || contains(path, "lib/dpkg/status.d/"))
       return debian(path, read_dpkg_status(bytes));
     if (path.ends_with("lib/apk/db/installed")) return read_apk_installed(bytes);
     if (path.ends_with("rpm/rpmdb.sqlite")) return read_rpm_database(bytes);
-    if (path.find("conda-meta/") != path.npos) return {conda(path, bytes)};
+    if (contains(path, "conda-meta/")) return {conda(path, bytes)};
     return {python(path, bytes)};
   }
 
   // Licences and files of dpkg's packages lie beside: both relative to the root that the database is of.
   std::vector<Package> debian(const std::string& path, std::vector<Package> packages) {
-    std::string root =
-        path.substr(0, path.find("var/lib/dpkg/") == path.npos ? 0 : path.find("var/lib/dpkg/"));
+    std::string root = path.substr(0, !contains(path, "var/lib/dpkg/") ? 0 : path.find("var/lib/dpkg/"));
     for (Package& package : packages) {
       package.supplier = inventory_.distribution.name;
       if (const std::string* copyright = content_at(root + "usr/share/doc/" + package.name + "/copyright"))

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -88,10 +87,10 @@ Part joined(const std::vector<Part>& parts, Joint joint) {
   for (const Part& part : parts) {
     std::string text = enclosed(part, joint);
     all.license.extracted.insert(part.license.extracted.begin(), part.license.extracted.end());
-    if (std::ranges::find(seen, text) == seen.end()) seen.push_back(text);
+    if (!contains(seen, text)) seen.push_back(text);
   }
   if (seen.size() == 1) return parts.front();
-  all.license.expression = fmt::format("{}", fmt::join(seen, joint == Joint::both ? " AND " : " OR "));
+  all.license.expression = kiln::joined(seen, joint == Joint::both ? " AND " : " OR ");
   return all;
 }
 
@@ -121,7 +120,7 @@ class ExpressionReader {
       if (c == '(' || c == ')' || c == ',') {
         end();
         words_.emplace_back(1, c);
-      } else if (kWhiteSpace.find(c) != std::string_view::npos) {
+      } else if (contains(kWhiteSpace, c)) {
         end();
       } else {
         word += c;
@@ -177,7 +176,7 @@ class ExpressionReader {
   std::string words() {
     std::string text;
     static constexpr std::array<std::string_view, 7> kEnds = {"and", "or", "with", "&", "(", ")", ","};
-    while (at_ < words_.size() && std::ranges::find(kEnds, lower_case(words_[at_])) == kEnds.end())
+    while (at_ < words_.size() && !contains(kEnds, lower_case(words_[at_])))
       text += (text.empty() ? "" : " ") + words_[at_++];
     if (text.empty() || text.size() > kMostName) throw NotAnExpression{};
     return text;
@@ -213,12 +212,12 @@ License read_license(std::string_view written) {
   std::string low = lower_case(text);
   if (text.empty() || low == "unknown" || low == "none" || low == "noassertion") return {};
   if (auto id = find(LicenseList::get().licenses, text)) return {*id, {}};
-  if (text.find('\n') != text.npos && text.find('\n') <= kMostName) {
+  if (contains(text, '\n') && text.find('\n') <= kMostName) {
     // A licence's text that begins with its name.
     if (auto id = find(LicenseList::get().licenses, trimmed(text.substr(0, text.find('\n')))))
       return {*id, {}};
   }
-  if (text.size() > kMostExpression || text.find('\n') != text.npos) return unknown(text);
+  if (text.size() > kMostExpression || contains(text, '\n')) return unknown(text);
   try {
     return ExpressionReader(text).read();
   } catch (const NotAnExpression&) {
@@ -231,7 +230,7 @@ License all_of(std::vector<License> licenses) {
   License all;
   for (License& license : licenses) {
     if (license.empty()) continue;
-    bool choice = license.expression.find(" OR ") != std::string::npos;
+    bool choice = contains(license.expression, " OR ");
     all.extracted.merge(license.extracted);
     terms.emplace(choice ? "(" + license.expression + ")" : license.expression, license.expression);
   }

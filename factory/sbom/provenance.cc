@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include "factory/base/effects.h"
 #include "factory/base/text.h"
-#include "factory/sbom/package.h"
 
 namespace kiln::sbom {
 namespace {
@@ -44,8 +41,7 @@ bool is_commit(const std::string& text) { return (text.size() == 40 || text.size
 // SPDX's and SLSA's form: git+https://…. "git@host:path" is ssh in short; a path on this machine says
 // nothing.
 std::string git_uri(const std::string& remote) {
-  if (remote.find("://") != remote.npos)
-    return remote.starts_with("file:") ? "" : "git+" + public_url(remote);
+  if (contains(remote, "://")) return remote.starts_with("file:") ? "" : "git+" + public_url(remote);
   std::size_t colon = remote.find(':');
   std::size_t at = remote.find('@');
   if (colon == remote.npos || remote.find('/') < colon) return "";
@@ -80,7 +76,7 @@ RecipeOrigin find_origin(const RecipeBook& recipes, CommandRunner& runner,
   for (const fs::path& root : roots) {
     auto repository = repository_of(Git(runner, environment, root));
     auto& all = origin.repositories;
-    if (repository && std::ranges::find(all, *repository) == all.end()) all.push_back(*repository);
+    if (repository && !contains(all, *repository)) all.push_back(*repository);
   }
   return origin;
 }

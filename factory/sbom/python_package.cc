@@ -1,9 +1,9 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "factory/base/error.h"
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "factory/sbom/control_file.h"
 #include "factory/sbom/databases.h"
 
@@ -35,10 +35,10 @@ License license_of(const ControlParagraph& headers) {
 
 std::string homepage_of(const ControlParagraph& headers) {
   std::string page = headers.line("Home-page");
-  if (page.find("://") != page.npos) return page;
+  if (contains(page, "://")) return page;
   for (const std::string& link : headers.all("Project-URL")) {
     std::size_t comma = link.find(", ");
-    if (comma != link.npos && link.find("://") != link.npos) return first_line(link.substr(comma + 2));
+    if (comma != link.npos && contains(link, "://")) return first_line(link.substr(comma + 2));
   }
   return "";
 }

@@ -6,13 +6,11 @@
 #include <charconv>
 
 #include "factory/base/effects.h"
-#include "factory/base/unique_name.h"
-#include "factory/oci/blob_damage.h"
+#include "factory/base/text.h"
+#include "factory/oci/blob_store.h"
 #include "factory/oci/layer_write.h"
 #include "factory/oci/registry_call.h"
 #include "factory/os/file_lock.h"
-#include "factory/record/image_record.h"
-#include "factory/share/step_share.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -156,14 +154,12 @@ bool SharedSteps::is_proven(const BuiltLayer& layer) const {
   if (!seen_damage(BlobStore::reading(setup_.state.store()), layer.blob.digest, layer.blob.size).empty())
     return false;
   if (proven_.contains({layer.blob.digest, layer.diff_id})) return true;
-  try {
+  return unless_error([&] {
     const auto known = RecordReader(setup_.state, setup_.files).step(layer.step);
-    return known && std::any_of(known->chain.layers.begin(), known->chain.layers.end(), [&](const auto& own) {
+    return known && std::ranges::any_of(known->chain.layers, [&](const auto& own) {
              return own.blob.digest == layer.blob.digest && own.diff_id == layer.diff_id;
            });
-  } catch (const Error&) {
-    return false;
-  }
+  });
 }
 
 std::uint64_t SharedSteps::fetch_layers(const StepRecord& step) {
@@ -265,10 +261,7 @@ std::optional<SharedSteps::Fetched> SharedSteps::fetch(const Wanted& wanted) {
   return fetched;
 }
 
-std::string SharedSteps::forged(const SharedName& name) const {
-  const auto found = forged_.find(name.text());
-  return found == forged_.end() ? "" : found->second;
-}
+std::string SharedSteps::forged(const SharedName& name) const { return value_in(forged_, name.text()); }
 
 // So that it stays. Once in a while is enough, and where that cannot be done it goes sooner.
 void SharedSteps::touch(const SharedName& name, const std::string& used) {

@@ -14,7 +14,6 @@
 #include "factory/base/durable_file.h"
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
-#include "factory/oci/blob_damage.h"
 
 namespace kiln {
 namespace {
@@ -27,8 +26,7 @@ bool is_key(std::string_view text) { return text.size() == 64 && is_hex(text); }
 void check_layers(const StepRecord& record, const JsonNode& node) {
   if (record.chain.layers.empty() || record.chain.layers.size() > kMostLayers)
     node.at("layers").fail(fmt::format("expected 1 to {} layers", kMostLayers));
-  if (!std::all_of(record.chain.layers.begin(), record.chain.layers.end(),
-                   [](const BuiltLayer& layer) { return is_key(layer.step); }))
+  if (!std::ranges::all_of(record.chain.layers, [](const BuiltLayer& layer) { return is_key(layer.step); }))
     node.at("layers").fail("expected the keys of steps");
   if (own_layers(record.chain, record.key).empty()) node.at("layers").fail("the step itself made none");
 }
@@ -50,6 +48,37 @@ SharedRecord shared_from_json(const SharedName& name, const JsonNode& root) {
     take(std::move(record));
   }
   return shared;
+}
+
+struct OpenFile {
+  // No link is followed at its end; absent: nothing is open.
+  OpenFile(const fs::path& path, int flags) : number(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC)) {
+    if (number < 0 && errno != ENOENT) fail_with_errno(errno, "open", path);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (number >= 0) ::close(number);
+  }
+  int number;
+};
+
+// The same file, whatever its name stands for by now.
+fs::path path_of(const OpenFile& file) { return fmt::format("/proc/self/fd/{}", file.number); }
+
+constexpr const char* kUsed = "io.kiln.step.used";  // RFC 3339
+
+std::string manifest_text(const SharedName& name, const std::string& envelope, const std::string& made,
+                          const std::vector<Descriptor>& blobs) {
+  Manifest manifest;
+  manifest.config = {std::string(payload_type(name)), Digest::of(envelope), envelope.size(), {}};
+  manifest.layers = blobs;
+  if (blobs.empty())  // some registries want a layer
+    manifest.layers = {{std::string(media_type::kEmpty), Digest::of("{}"), 2, {}}};
+  manifest.artifact_type = kSharedStepType;
+  manifest.annotations["org.opencontainers.image.created"] = made;
+  manifest.annotations[kUsed] = made;
+  return to_json(manifest).dump();
 }
 
 }  // namespace
@@ -84,26 +113,6 @@ std::vector<Digest> own_layers(const LayerChain& chain, std::string_view key) {
     if (layer.step == key) own.push_back(layer.diff_id);
   return own;
 }
-
-namespace {
-
-struct OpenFile {
-  // No link is followed at its end; absent: nothing is open.
-  OpenFile(const fs::path& path, int flags) : number(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC)) {
-    if (number < 0 && errno != ENOENT) fail_with_errno(errno, "open", path);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (number >= 0) ::close(number);
-  }
-  int number;
-};
-
-// The same file, whatever its name stands for by now.
-fs::path path_of(const OpenFile& file) { return fmt::format("/proc/self/fd/{}", file.number); }
-
-}  // namespace
 
 std::string foreign_hand(int descriptor) {
   struct stat status {};
@@ -218,25 +227,6 @@ void FolderShare::remove_unnamed_blobs() const {
   }
 }
 
-namespace {
-
-constexpr const char* kUsed = "io.kiln.step.used";  // RFC 3339
-
-std::string manifest_text(const SharedName& name, const std::string& envelope, const std::string& made,
-                          const std::vector<Descriptor>& blobs) {
-  Manifest manifest;
-  manifest.config = {std::string(payload_type(name)), Digest::of(envelope), envelope.size(), {}};
-  manifest.layers = blobs;
-  if (blobs.empty())  // some registries want a layer
-    manifest.layers = {{std::string(media_type::kEmpty), Digest::of("{}"), 2, {}}};
-  manifest.artifact_type = kSharedStepType;
-  manifest.annotations["org.opencontainers.image.created"] = made;
-  manifest.annotations[kUsed] = made;
-  return to_json(manifest).dump();
-}
-
-}  // namespace
-
 RegistryShare::RegistryShare(std::unique_ptr<Http> http, RegistryAccess access)
     : http_(std::move(http)), client_(std::move(access)), repository_(client_.address().path) {}
 
@@ -258,8 +248,7 @@ std::optional<StepShare::Found> RegistryShare::find(const SharedName& name) {
     throw Error(ExitCode::input, fmt::format("it is of the type '{}' there", manifest->artifact_type));
   auto envelope = client_.blob(repository_, manifest->config.digest, kMostEnvelope);
   if (!envelope) throw Error(ExitCode::store, manifest->config.digest.text() + " is missing there");
-  auto used = manifest->annotations.find(kUsed);
-  return Found{*std::move(envelope), used == manifest->annotations.end() ? "" : used->second};
+  return Found{*std::move(envelope), value_in(manifest->annotations, kUsed)};
 }
 
 bool RegistryShare::fetch(const Descriptor& blob, const BlobStore& store) {

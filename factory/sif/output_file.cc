@@ -7,26 +7,23 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
+#include "factory/base/durable_file.h"
 #include "factory/base/error.h"
-#include "factory/base/locked_temporary.h"
 
 namespace kiln::sif {
 
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
   fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   LockedTemporary made = make_temporary_file(folder, ".kiln-sif-");
-  fd_ = made.descriptor;
+  fd_ = FileHandle(made.descriptor);
   temporary_ = made.path;
   if (fd_ < 0) fail("create");
 }
 
 OutputFile::~OutputFile() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  ::unlink(temporary_.c_str());
+  if (fd_ >= 0) ::unlink(temporary_.c_str());
 }
 
 void OutputFile::fail(const char* verb) const {
@@ -68,13 +65,10 @@ void OutputFile::commit() {
   ::umask(mask);
   if (::fchmod(fd_, 0755 & ~mask) != 0 || ::fsync(fd_) != 0) fail("write");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename to");
-  ::close(fd_);
-  fd_ = -1;
+  fd_.close();
   fs::path folder = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
-  int folder_fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  bool synced = folder_fd >= 0 && ::fsync(folder_fd) == 0;
-  if (folder_fd >= 0) ::close(folder_fd);
-  if (!synced) fail("sync the folder of");
+  const FileHandle opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened < 0 || ::fsync(opened) != 0) fail("sync the folder of");
 }
 
 }  // namespace kiln::sif

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "factory/base/effects.h"
+#include "factory/base/file_handle.h"
 
 namespace kiln::sif {
 
@@ -29,7 +30,7 @@ class OutputFile {
   [[noreturn]] void fail(const char* verb) const;
   fs::path path_;
   fs::path temporary_;
-  int fd_ = -1;
+  FileHandle fd_;
   std::uint64_t size_ = 0;
 };
 

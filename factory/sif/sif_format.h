@@ -41,7 +41,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "factory/oci/blob.h"
 #include "factory/sif/output_file.h"

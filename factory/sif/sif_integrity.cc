@@ -51,15 +51,6 @@ std::uint32_t crc24(std::string_view bytes) {
   return crc & 0xffffff;
 }
 
-std::string to_base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  int size =
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(size));
-  return text;
-}
-
 // Only the one spelling of the bytes: right padding, unused bits zero.
 std::string from_base64(std::string_view text) {
   std::string bytes(text.size() / 4 * 3 + 1, '\0');
@@ -69,7 +60,7 @@ std::string from_base64(std::string_view text) {
   if (size < 0) bad_message("the signature is not base64");
   std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
   bytes.resize(static_cast<std::size_t>(size) - padding);
-  if (to_base64(bytes) != text) bad_message("the signature's base64 is not spelled as it should be");
+  if (base64_of(bytes) != text) bad_message("the signature's base64 is not spelled as it should be");
   return bytes;
 }
 
@@ -90,7 +81,7 @@ std::string read_armour(Lines& lines) {
   if (line == kEnd) return bytes;  // Apptainer's library writes no checksum
   std::uint32_t crc = crc24(bytes);
   std::string sum = {static_cast<char>(crc >> 16), static_cast<char>(crc >> 8), static_cast<char>(crc)};
-  if (line != "=" + to_base64(sum)) bad_message("the signature's checksum is wrong");
+  if (line != "=" + base64_of(sum)) bad_message("the signature's checksum is wrong");
   lines.expect(kEnd);
   return bytes;
 }
@@ -168,7 +159,7 @@ std::vector<const SifObject*> members(const SifFile& sif, std::uint32_t number) 
   for (const SifObject& object : sif.objects)
     if (object.type != SifType::signature && object.group == (kSifGroupBit | number))
       found.push_back(&object);
-  std::sort(found.begin(), found.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  std::ranges::sort(found, {}, &SifObject::id);
   if (found.empty()) throw Error(ExitCode::input, fmt::format("the SIF has no objects in group {}", number));
   return found;
 }

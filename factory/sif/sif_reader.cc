@@ -93,7 +93,7 @@ void check_overlaps(const ReadOnlyFile& file, const std::vector<SifObject>& obje
     if (!ids.insert(object.id).second) file.fail(fmt::format("two objects have the id {}", object.id));
     if (object.size > 0) sorted.push_back(&object);
   }
-  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->offset < b->offset; });
+  std::ranges::sort(sorted, {}, &SifObject::offset);
   for (std::size_t i = 1; i < sorted.size(); ++i)
     if (sorted[i - 1]->offset + sorted[i - 1]->size > sorted[i]->offset)
       file.fail(fmt::format("objects {} and {} overlap", sorted[i - 1]->id, sorted[i]->id));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "factory/base/text.h"
 #include "factory/sif/output_file.h"
 #include "factory/sif/sif_integrity.h"
 
@@ -145,11 +146,9 @@ SignatureReport verify_one(const ReadOnlyFile& file, const SifFile& sif, const S
   GpgVerdict verdict = gpg_verdict(text, gpg);
   if (!verdict.refused.empty())
     file.fail(fmt::format("object {}: {}", object.id, verdict.refused),
-              verdict.refused.find("key ring") == std::string::npos
-                  ? ""
-                  : "gpg --import, or --keyring with its public key");
+              contains(verdict.refused, "key ring") ? "gpg --import, or --keyring with its public key" : "");
   check_descriptor(file, object, message, verdict);
-  auto covered = std::count_if(sif.objects.begin(), sif.objects.end(), [&](const SifObject& one) {
+  auto covered = std::ranges::count_if(sif.objects, [&](const SifObject& one) {
     return one.type != SifType::signature && one.group == object.link;
   });
   return {object.id, verdict.fingerprint, verdict.user, verdict.time, static_cast<std::size_t>(covered)};
@@ -236,8 +235,7 @@ std::vector<SignatureReport> verify_sif(const ReadOnlyFile& file, const Gpg& gpg
   auto reports = verify_all(file, sif, gpg);
   if (reports.empty()) file.fail("it is not signed", "`kiln sif sign` signs it");
   for (const SifObject& object : sif.objects)
-    if (object.type != SifType::signature &&
-        std::none_of(sif.objects.begin(), sif.objects.end(), [&](const SifObject& one) {
+    if (object.type != SifType::signature && std::ranges::none_of(sif.objects, [&](const SifObject& one) {
           return one.type == SifType::signature && one.link == object.group;
         }))
       file.fail(fmt::format("object {} is not covered by any signature", object.id));

@@ -9,7 +9,6 @@
 #include <sqfs/super.h>
 
 #include <memory>
-#include <optional>
 
 #include "factory/sif/squashfs_tree.h"
 

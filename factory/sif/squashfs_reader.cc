@@ -10,7 +10,6 @@
 #include <sqfs/super.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -200,8 +199,7 @@ class Reader {
   void read_blocks(unsigned jobs) {
     order_.resize(pieces_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<std::uint32_t>(i);
-    std::sort(order_.begin(), order_.end(),
-              [this](std::uint32_t a, std::uint32_t b) { return pieces_[a].all() < pieces_[b].all(); });
+    std::ranges::sort(order_, {}, [this](std::uint32_t piece) { return pieces_[piece].all(); });
     std::vector<std::thread> threads;
     std::exception_ptr failure;
     std::mutex mutex;
@@ -255,7 +253,7 @@ class Reader {
   std::size_t decompress(const Piece& piece, sqfs_compressor_t& compressor, std::string& stored,
                          std::string& plain) const {
     if (SQFS_IS_SPARSE_BLOCK(piece.stored)) {
-      std::fill(plain.begin(), plain.end(), '\0');
+      std::ranges::fill(plain, '\0');
       return plain.size();
     }
     std::uint32_t size = SQFS_ON_DISK_BLOCK_SIZE(piece.stored);

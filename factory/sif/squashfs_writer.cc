@@ -14,7 +14,6 @@
 #include <deque>
 #include <exception>
 
-#include "factory/sif/squashfs_tree.h"
 #include "factory/sif/tail_packer.h"
 
 namespace kiln::sif {

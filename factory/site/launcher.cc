@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "factory/base/keys.h"
-#include "factory/base/quantity.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -32,8 +31,7 @@ std::vector<std::string> read_arguments(const JsonNode& node) {
     if (!word.starts_with('-'))
       item.fail(fmt::format("expected an option of sbatch, found '{}'", word), "such as \"--account=ai\"");
     const std::string option = word.substr(0, word.find('='));
-    if (std::find(kOurs.begin(), kOurs.end(), option) != kOurs.end())
-      item.fail(fmt::format("{} is kiln's own in every job", option));
+    if (contains(kOurs, option)) item.fail(fmt::format("{} is kiln's own in every job", option));
     arguments.push_back(std::move(word));
   }
   return arguments;
@@ -54,17 +52,10 @@ SlurmPartition read_partition(const JsonNode& node, SlurmPartition partition) {
 }
 
 bool asks(const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [](const std::string& word) { return word.find(kPartition) != std::string::npos; });
+  return std::ranges::any_of(words, [](const std::string& word) { return contains(word, kPartition); });
 }
 
-SlurmSite read_slurm(const JsonNode& launcher) {
-  launcher.allow_only(keys_of("site/launcher"));
-  return read_slurm_site(launcher.at("slurm"));
-}
-
-}  // namespace
-
+// At the object "slurm". What a partition does not say is as of "default". Throws Error(input).
 SlurmSite read_slurm_site(const JsonNode& node) {
   node.allow_only(keys_of("site/slurm"));
   SlurmSite site;
@@ -74,7 +65,7 @@ SlurmSite read_slurm_site(const JsonNode& node) {
     for (const auto& [name, one] : partitions->members()) {
       SlurmPartition inherited = site.standard;
       inherited.arguments.clear();
-      inherited.microarchitecture = name.find(':') == name.npos ? name : "";
+      inherited.microarchitecture = !contains(name, ':') ? name : "";
       site.partitions.emplace(name, read_partition(one, inherited));
     }
   if (auto poll = node.find("poll")) {
@@ -84,6 +75,13 @@ SlurmSite read_slurm_site(const JsonNode& node) {
   if (auto patience = node.find("patience")) site.patience = read_limit_of_time(*patience);
   return site;
 }
+
+SlurmSite read_slurm(const JsonNode& launcher) {
+  launcher.allow_only(keys_of("site/launcher"));
+  return read_slurm_site(launcher.at("slurm"));
+}
+
+}  // namespace
 
 SlurmPartition partition_named(const SlurmSite& site, const std::string& name) {
   if (auto found = site.partitions.find(name); found != site.partitions.end()) return found->second;

@@ -40,9 +40,6 @@ struct SlurmSite {
   std::chrono::seconds patience{3600};  // with a controller that does not answer; zero: no end
 };
 
-// At the object "slurm". What a partition does not say is as of "default". Throws Error(input).
-SlurmSite read_slurm_site(const JsonNode& node);
-
 // The partition that is asked for by a key of `partitions` or by the partition's name in Slurm. One that
 // the file does not name is taken for a partition of Slurm, with what "default" says beside it.
 SlurmPartition partition_named(const SlurmSite& site, const std::string& name);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "factory/base/json.h"
-#include "factory/base/quantity.h"
+#include "factory/base/reading.h"
 
 namespace kiln {
 namespace {

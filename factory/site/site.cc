@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
+#include <string_view>
 
-#include "factory/base/keys.h"
-#include "factory/base/quantity.h"
 #include "factory/base/reading.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -151,7 +150,7 @@ std::string read_environment_glob(const JsonNode& node) {
 std::string read_builder(const JsonNode& node) {
   std::string uri = node.line_of_text();
   std::size_t colon = uri.find(':');
-  if (colon == uri.npos || colon == 0 || uri.find(' ') != uri.npos)
+  if (colon == uri.npos || colon == 0 || contains(uri, ' '))
     node.fail(fmt::format("expected a URI, found '{}'", uri), "such as https://ci.example.org/kiln");
   return uri;
 }
@@ -186,7 +185,7 @@ CacheSettings read_cache_settings(const JsonNode& node) {
   node.allow_only(keys_of("site/cache"));
   if (auto folder = node.find("folder")) {
     settings.folder = folder->line_of_text();
-    if (!settings.folder.starts_with('/') || settings.folder.find(':') != std::string::npos)
+    if (!settings.folder.starts_with('/') || contains(settings.folder, ':'))
       folder->fail(fmt::format("expected an absolute path without a colon, found '{}'", settings.folder));
   }
   if (auto size = node.find("size")) {
@@ -214,8 +213,7 @@ std::vector<SiteAlias> read_aliases(const JsonNode& node) {
   std::vector<SiteAlias> aliases;
   for (const JsonNode& item : node.items()) {
     SiteAlias alias = read_alias(item);
-    if (std::any_of(aliases.begin(), aliases.end(),
-                    [&](const SiteAlias& other) { return other.name() == alias.name(); }))
+    if (std::ranges::any_of(aliases, [&](const SiteAlias& other) { return other.name() == alias.name(); }))
       item.at("name").fail(fmt::format("'{}' is named twice", alias.name()), "one name, one choice");
     aliases.push_back(std::move(alias));
   }
@@ -328,10 +326,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
 }
 
 Site find_site(const FileSystem& files, const std::map<std::string, std::string>& environment) {
-  auto value = [&](const char* name) {
-    auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
+  auto value = [&](const char* name) { return value_or(environment, name); };
   if (std::string named = value("KILN_SITE"); !named.empty()) {
     try {
       return read_site(files, named);

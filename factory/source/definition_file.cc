@@ -31,10 +31,10 @@ bool is_header_name(std::string key) {
   std::size_t end = key.size();
   while (end > 0 && is_digit(key[end - 1])) --end;
   const auto& known = header_names();
-  if (std::ranges::find(known, key) != known.end()) return true;
+  if (contains(known, key)) return true;
   if (end == key.size()) return false;
   key = key.substr(0, end) + "&n";
-  return std::ranges::find(known, key) != known.end();
+  return contains(known, key);
 }
 
 struct Line {
@@ -141,7 +141,7 @@ DefinitionSection section_from(const Line& line, std::string_view word) {
 
 void check_section(const DefinitionSection& section, const std::string& file) {
   const auto& known = section_names();
-  if (std::ranges::find(known, section.name) == known.end())
+  if (!contains(known, section.name))
     refuse_at(file, section.place, fmt::format("unknown section '%{}'", section.name.substr(0, 40)),
               did_you_mean(section.name, known));
   if (section.name.starts_with("app") && section.arguments.empty())
@@ -300,7 +300,7 @@ DefinitionFile parse_definition(std::string_view text, const std::string& file,
   std::vector<Error> errors;
   DefinitionFile definition =
       read_stages(text, file, errors, [&](std::string_view part, int line, DefinitionStage stage) {
-        if (!errors.empty() || part.find("{{") == std::string_view::npos) return stage;
+        if (!errors.empty() || !contains(part, "{{")) return stage;
         return read_stage(fill_in(part, line, file, defaults_of(stage), arguments), line, file, errors);
       });
   if (!errors.empty()) throw errors.front();

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "factory/base/text.h"
-#include "factory/source/dockerfile_lines.h"
 
 namespace kiln {
 namespace {
@@ -128,8 +126,8 @@ void InstructionReader::read_flags(DockerInstruction& one, const std::vector<Raw
     bool has_value = equals != std::string::npos;
     DockerFlag flag{word.text.substr(2, has_value ? equals - 2 : std::string::npos),
                     has_value ? word.text.substr(equals + 1) : "", here(word.offset)};
-    bool takes = std::ranges::find(known, flag.name + "=") != known.end();
-    bool boolean = std::ranges::find(known, flag.name) != known.end();
+    bool takes = contains(known, flag.name + "=");
+    bool boolean = contains(known, flag.name);
     if (!takes && !boolean)
       fail(flag.place, fmt::format("{} has no flag --{}", name_of(one.verb), flag.name),
            did_you_mean(flag.name + "=", known));
@@ -225,7 +223,7 @@ void InstructionReader::read_pairs(DockerInstruction& one) {
   need_text(one);
   std::vector<RawWord> words = quoted_words(one.text, lines_.escape());
   if (words.empty()) fail(one.place, fmt::format("{} needs a name and a value", name_of(one.verb)));
-  if (words[0].text.find('=') == std::string::npos) {
+  if (!contains(words[0].text, '=')) {
     std::size_t size = 0;
     while (size < one.text.size() && !is_blank(one.text[size])) ++size;
     std::size_t value = size;
@@ -353,10 +351,8 @@ std::optional<std::size_t> Dockerfile::stage_named(std::string_view name, std::s
 
 std::optional<std::size_t> Dockerfile::copied_stage(std::string_view name, std::size_t before) const {
   if (auto named = stage_named(name, before)) return named;
-  std::size_t number = 0;
-  auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (problem == std::errc() && end == name.data() + name.size() && number < before) return number;
-  return std::nullopt;
+  const auto number = as_number<std::size_t>(name);
+  return number && *number < before ? number : std::nullopt;
 }
 
 Dockerfile parse_dockerfile(std::string_view text, const std::string& file) {

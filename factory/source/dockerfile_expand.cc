@@ -150,7 +150,7 @@ std::string Expander::name() {
   std::size_t start = at_;
   if (is_digit(peek())) {
     while (is_digit(peek())) ++at_;
-  } else if (!done() && std::string_view("@*#?-$!").find(peek()) != std::string_view::npos) {
+  } else if (!done() && contains("@*#?-$!", peek())) {
     ++at_;
   } else {
     while (is_letter_or_digit(peek()) || peek() == '_') ++at_;
@@ -174,7 +174,7 @@ std::string Expander::braced() {
     bool colon = peek() == ':';
     if (colon) ++at_;
     char form = peek();
-    if (std::string_view("-+?").find(form) == std::string_view::npos || done())
+    if (!contains("-+?", form) || done())
       fail(fmt::format("kiln does not know this form of ${{{}…}}", wanted),
            "known are ${x} and the forms :- :+ :? - + ? # ## % %% / //");
     ++at_;
@@ -254,7 +254,7 @@ std::string expand_docker_heredoc(std::string_view text, const DockerVariables& 
 
 std::string expand_docker_word(std::string_view word, const DockerVariables& variables, char escape,
                                const std::string& file, Position place) {
-  if (word.find_first_of("'\"$") == std::string_view::npos && word.find(escape) == std::string_view::npos)
+  if (word.find_first_of("'\"$") == std::string_view::npos && !contains(word, escape))
     return std::string(word);
   return Expander(word, variables, escape, file, place).run();
 }

@@ -306,7 +306,7 @@ std::optional<HeredocMark> mark_at(std::string_view text, std::size_t& at) {
 
 std::vector<HeredocMark> heredoc_marks(std::string_view text) {
   std::vector<HeredocMark> marks;
-  if (text.find("<<") == std::string_view::npos) return marks;
+  if (!contains(text, "<<")) return marks;
   for (std::size_t at = 0; at < text.size();) {
     bool starts_word = at == 0 || space_at(text, at - 1) == 1;
     if (starts_word) {

@@ -47,7 +47,7 @@ PipPackage read_pip_package(std::string_view text, Span span) {
   out.span = span;
   text = trimmed(text);
   if (text.starts_with('-')) return out;  // an option, and may have a URL as its value
-  if (text.find("://") != std::string_view::npos && text.find('@') > text.find("://")) {
+  if (contains(text, "://") && text.find('@') > text.find("://")) {
     out.url = std::string(text.substr(0, text.find(' ')));
     out.exact = true;
     return out;
@@ -73,8 +73,8 @@ PipPackage read_pip_package(std::string_view text, Span span) {
     rest.remove_prefix(rest.starts_with("===") ? 3 : 2);
     rest = trimmed(rest);
     out.version = std::string(rest.substr(0, rest.find_first_of(" ,;")));
-    out.exact = out.version.find('*') == std::string::npos && !out.version.empty();
-  } else if (!rest.empty() && std::string_view("<>!~,").find(rest.front()) == std::string_view::npos) {
+    out.exact = !contains(out.version, '*') && !out.version.empty();
+  } else if (!rest.empty() && !contains("<>!~,", rest.front())) {
     out.name.clear();  // $variable, glob or anything else that is no requirement
   }
   return out;
@@ -107,8 +107,7 @@ RequirementsFile read_requirements_file(const SourceFile& file) {
       if (std::string value = option_value(words, option); !value.empty()) out.index = value;
     PipPackage one = read_pip_package(words, {start, end});
     if (one.name.empty() && one.url.empty()) continue;
-    one.hashed =
-        words.find("--hash=") != std::string_view::npos || words.find("--hash ") != std::string_view::npos;
+    one.hashed = contains(words, "--hash=") || contains(words, "--hash ");
     one.sha256 = hashes_in(words);
     out.packages.push_back(std::move(one));
   }

@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
-#include <vector>
 
 #include "factory/base/text.h"
 #include "factory/source/source_file.h"
@@ -86,7 +85,7 @@ std::optional<Range> find_url_password(std::string_view text, std::size_t from) 
     const std::size_t sign = authority.rfind('@');
     const std::size_t colon = authority.find(':');
     if (sign == std::string_view::npos || colon == std::string_view::npos || colon + 1 >= sign) continue;
-    if (authority.substr(colon + 1, sign - colon - 1).find('$') == std::string_view::npos)
+    if (!contains(authority.substr(colon + 1, sign - colon - 1), '$'))
       return Range{at + 3 + colon + 1, at + 3 + sign};
   }
   return std::nullopt;
@@ -124,7 +123,7 @@ bool is_secret_name(std::string_view name) {
 std::string secret_in(std::string_view name, std::string_view value) {
   if (std::string kind = token_in(value); !kind.empty())
     return fmt::format("the value of {} is {}", name, kind);
-  if (value.empty() || value == kRedacted || value.find('$') != std::string_view::npos) return "";
+  if (value.empty() || value == kRedacted || contains(value, '$')) return "";
   if (is_secret_name(name) && !is_plain_word(value) && !value.starts_with('/'))
     return fmt::format("{} looks like a secret by its name", name);
   if (looks_random(value)) return fmt::format("the value of {} looks like a secret: it is random", name);
@@ -173,7 +172,7 @@ void Redactor::replace(Range part, std::string what) {
   if (std::string_view(line_).substr(part.begin, part.end - part.begin) == kRedacted) return;
   line_.replace(part.begin, part.end - part.begin, kRedacted);
   RedactedSecret secret{number_, std::move(what)};
-  if (std::ranges::find(found_, secret) == found_.end()) found_.push_back(std::move(secret));
+  if (!contains(found_, secret)) found_.push_back(std::move(secret));
 }
 
 void Redactor::tokens() {
@@ -224,7 +223,7 @@ void Redactor::old_env() {
   const std::size_t name = line_.find_first_not_of(" \t", verb + 3);
   if (name == std::string::npos || name == verb + 3) return;
   const std::size_t end = line_.find_first_of(" \t", name);
-  if (end == std::string::npos || line_.substr(name, end - name).find('=') != std::string::npos) return;
+  if (end == std::string::npos || contains(line_.substr(name, end - name), '=')) return;
   const std::size_t value = line_.find_first_not_of(" \t", end);
   if (value == std::string::npos) return;
   const std::size_t last = line_.find_last_not_of(" \t\r") + 1;
@@ -252,9 +251,7 @@ void Redactor::argument() {
   if (equals == std::string::npos) return;
   const std::string_view name = trimmed(std::string_view(line_).substr(0, equals));
   const std::string_view value = trimmed(std::string_view(line_).substr(equals + 3));
-  auto plain = [](char c) {
-    return is_letter_or_digit(c) || std::string_view("_-+/=.~!@#%^*:").find(c) != std::string_view::npos;
-  };
+  auto plain = [](char c) { return is_letter_or_digit(c) || contains("_-+/=.~!@#%^*:", c); };
   if (value.empty() || upper_case(name) != name || !std::ranges::all_of(name, plain) ||
       !std::ranges::all_of(value, plain))
     return;
@@ -277,7 +274,7 @@ std::size_t end_of_value(std::string_view line, std::size_t at, char quote, bool
   for (char open = 0; at < line.size(); ++at) {
     const char c = line[at];
     if (open == 0 && quote != 0 && c == quote) break;
-    if (open == 0 && !whole && std::string_view(" \t;&|)<>\r").find(c) != std::string_view::npos) break;
+    if (open == 0 && !whole && contains(" \t;&|)<>\r", c)) break;
     if (open == 0 && c == '\\' && at + 1 == line.size()) break;
     if (!whole && (c == '"' || c == '\'')) open = open == 0 ? c : open == c ? '\0' : open;
   }

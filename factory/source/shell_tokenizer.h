@@ -5,12 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/text.h"
 #include "factory/source/shell.h"
 
 namespace kiln::shell {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-inline bool is_operator(char c) { return std::string_view("&|;<>()").find(c) != std::string_view::npos; }
+inline bool is_operator(char c) { return contains("&|;<>()", c); }
 
 struct OpenHeredoc {
   std::string name;

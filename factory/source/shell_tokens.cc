@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "factory/base/reading.h"
-#include "factory/base/text.h"
 #include "factory/source/shell_tokenizer.h"
 
 namespace kiln {

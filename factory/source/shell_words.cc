@@ -119,7 +119,7 @@ void Tokenizer::expansion(ShellToken& token, bool in_quotes) {
     at_ += 1;
     if (name) {
       while (is_name_byte(peek())) ++at_;
-    } else if (next != '\0' && std::string_view("@*#?-$!0123456789").find(next) != std::string_view::npos) {
+    } else if (next != '\0' && contains("@*#?-$!0123456789", next)) {
       ++at_;
     } else {  // a dollar sign alone
       token.text += '$';

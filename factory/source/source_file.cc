@@ -42,12 +42,7 @@ std::string_view SourceFile::line_text(int line) const {
 }
 
 bool is_one_of(std::string_view word, std::string_view words) {
-  while (!words.empty()) {
-    const std::string_view one = words.substr(0, words.find(' '));
-    if (one == word) return !word.empty();
-    words.remove_prefix(std::min(one.size() + 1, words.size()));
-  }
-  return false;
+  return !word.empty() && contains(split(words, ' '), word);
 }
 
 void refuse_at(const std::string& file, Position place, std::string message, std::string hint) {
@@ -117,8 +112,7 @@ bool ends_with(std::string_view name, std::string_view ending) {
 
 bool begins_with(std::string_view name, std::string_view word) {
   if (!name.starts_with(word)) return false;
-  return name.size() == word.size() ||
-         std::string_view(".-_").find(name[word.size()]) != std::string_view::npos;
+  return name.size() == word.size() || contains(".-_", name[word.size()]);
 }
 
 bool is_dockerfile_name(std::string_view name) {

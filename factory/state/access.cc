@@ -24,7 +24,7 @@ std::string engine_path_trouble(const fs::path& path, EngineUse use) {
   const std::string_view special = use == EngineUse::mount ? ":\\" : ":,\\[";
   const std::string text = path.string();
   if (first_not_utf8(text) != std::string::npos) return "it is not UTF-8";
-  if (const auto control = std::find_if(text.begin(), text.end(), is_control); control != text.end())
+  if (const auto control = std::ranges::find_if(text, is_control); control != text.end())
     return fmt::format("it has the control character U+{:04X} in it", static_cast<unsigned>(*control));
   const std::size_t taken = text.find_first_of(special);
   return taken == std::string::npos ? "" : fmt::format("it has '{}' in it", text[taken]);

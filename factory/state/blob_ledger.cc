@@ -67,8 +67,7 @@ class LedgerReader {
     FromBytes from(bytes_);
     from(entry);
     blobs_ += entry.blobs.size();
-    return good_ = std::all_of(entry.numbers.begin(), entry.numbers.end(),
-                               [&](std::uint32_t number) { return number < blobs_; });
+    return good_ = std::ranges::all_of(entry.numbers, [&](std::uint32_t number) { return number < blobs_; });
   } catch (const Error&) {
     return good_ = false;
   }
@@ -131,7 +130,7 @@ class LedgerWriter {
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names = RealFileSystem().stems(folder, kRecordEnding);
-  std::sort(names.begin(), names.end());  // '.' comes after '-'
+  std::ranges::sort(names);  // '.' comes after '-'
   return names;
 }
 
@@ -184,10 +183,10 @@ std::uint64_t NameSet::hash(std::string_view name) {
   return std::hash<std::string_view>()(name);
 }
 
-void NameSet::sort() { std::sort(hashes_.begin(), hashes_.end()); }
+void NameSet::sort() { std::ranges::sort(hashes_); }
 
 bool NameSet::contains(std::string_view name) const {
-  return std::binary_search(hashes_.begin(), hashes_.end(), hash(name));
+  return std::ranges::binary_search(hashes_, hash(name));
 }
 
 OpenFolder::~OpenFolder() {
@@ -234,10 +233,10 @@ void BlobLedger::look() try {
   LedgerReader reader(cache_);
   for (LedgerEntry entry; reader.next(entry) && !stop_;) {
     for (const SizedBlob& blob : entry.blobs) is_whole.push_back(has(blobs, blob));
-    const bool all = std::all_of(is_whole.end() - static_cast<std::ptrdiff_t>(entry.blobs.size()),
-                                 is_whole.end(), [](bool one) { return one; }) &&
-                     std::all_of(entry.numbers.begin(), entry.numbers.end(),
-                                 [&](std::uint32_t number) { return is_whole[number]; });
+    const bool all =
+        std::all_of(is_whole.end() - static_cast<std::ptrdiff_t>(entry.blobs.size()), is_whole.end(),
+                    [](bool one) { return one; }) &&
+        std::ranges::all_of(entry.numbers, [&](std::uint32_t number) { return is_whole[number]; });
     if (all && stamp_of(records, entry.name) == entry.stamp) whole.add(entry.name);
   }
   whole.sort();
@@ -263,8 +262,8 @@ bool BlobLedger::is_whole_by_record(const std::string& name) {
   // Asked for each step of a plan of which nothing is built: those without a file are not kept.
   if (!stamp_of(records_, name)) return false;
   auto blobs = read_(name);
-  return read_records_[name] = blobs && std::all_of(blobs->begin(), blobs->end(),
-                                                    [&](const SizedBlob& blob) { return has(blobs_, blob); });
+  return read_records_[name] =
+             blobs && std::ranges::all_of(*blobs, [&](const SizedBlob& blob) { return has(blobs_, blob); });
 }
 
 void BlobLedger::keep(FileSystem& files) {

@@ -1,12 +1,9 @@
 #include "factory/state/cache_folders.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {
@@ -70,7 +67,7 @@ void CacheFolders::shrink(std::uint64_t most) {
   {
     const FileLock choosing = FileLock::acquire(choosing_lock(root_));
     std::vector<Kept> all = kept();
-    std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
+    std::ranges::sort(all, [](const Kept& a, const Kept& b) { return a.used < b.used; });
     std::uint64_t bytes = 0;
     for (const Kept& one : all) bytes += one.bytes;
     for (const Kept& one : all) {

@@ -10,9 +10,8 @@
 #include <set>
 #include <thread>
 
-#include "factory/oci/blob_damage.h"
+#include "factory/oci/blob_store.h"
 #include "factory/oci/layout.h"
-#include "factory/record/image_blobs.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -117,14 +116,6 @@ class UseReader {
   BlobUses found_;
 };
 
-}  // namespace
-
-BlobUses blob_uses(const StatePaths& state, const FileSystem& files) {
-  return UseReader(state, files).read();
-}
-
-namespace {
-
 using BlobsToRead = std::vector<std::pair<const Digest, UsedBlob>*>;
 
 // Reads blobs with several threads, the largest first.
@@ -133,8 +124,7 @@ class BlobReading {
   BlobReading(const BlobStore& store, BlobsToRead blobs, const FsckOptions& options)
       : store_(store), blobs_(std::move(blobs)), options_(options) {
     auto bytes = [&](const auto* blob) { return store_.size_of(blob->first).value_or(0); };
-    std::sort(blobs_.begin(), blobs_.end(),
-              [&](const auto* a, const auto* b) { return bytes(a) > bytes(b); });
+    std::ranges::sort(blobs_, [&](const auto* a, const auto* b) { return bytes(a) > bytes(b); });
     for (const auto* blob : blobs_) all_ += bytes(blob);
   }
 
@@ -188,7 +178,7 @@ BlobDamage described(const Digest& digest, const UsedBlob& blob, const std::vect
   BlobDamage damage{digest, blob.uses.empty() ? "" : blob.uses.front().what, {}, blob.damage, blob.is_unread};
   for (const BlobUse& use : blob.uses) {
     const std::string& name = users[use.user].name;
-    if (std::find(damage.of.begin(), damage.of.end(), name) == damage.of.end()) damage.of.push_back(name);
+    if (std::ranges::find(damage.of, name) == damage.of.end()) damage.of.push_back(name);
   }
   return damage;
 }
@@ -217,12 +207,16 @@ bool is_damaged(const BlobUses& uses, const Digest& digest) {
 
 // What is damaged is made by packaging, which makes the layout, too.
 bool is_packaged_again(const std::vector<ImageBlob>& blobs) {
-  return std::any_of(blobs.begin(), blobs.end(), [](const ImageBlob& blob) {
+  return std::ranges::any_of(blobs, [](const ImageBlob& blob) {
     return !blob.damage.empty() && blob.role != ImageBlob::Role::layer;
   });
 }
 
 }  // namespace
+
+BlobUses blob_uses(const StatePaths& state, const FileSystem& files) {
+  return UseReader(state, files).read();
+}
 
 std::vector<LayoutDamage> check_layouts(const BlobUses& uses, const StatePaths& state, bool deep) {
   const BlobStore store = BlobStore::reading(state.store());

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <thread>
-#include <utility>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {
@@ -93,6 +91,35 @@ std::string text_of(const std::string& purpose, const Clock& clock) {
   return fmt::format("{} by {}", purpose, this_process(clock));
 }
 
+FileLock wait_for_claim(const fs::path& file, const std::function<void(const std::string&)>& on_wait) {
+  if (auto lock = FileLock::try_acquire(file)) return std::move(*lock);
+  on_wait(RealFileSystem().read(file).value_or(""));
+  return FileLock::acquire(file);
+}
+
+std::string for_plan(const std::string& plan) { return plan.empty() ? "" : " for the build of " + plan; }
+
+// What FileSystem::write makes aside.
+bool is_half_written(const std::string& name) { return name.starts_with('.') && name.ends_with(".tmp"); }
+
+// What packaging locks while others wait for what it finds (os/file_lock.h). Nobody packages.
+bool is_lock(const std::string& name) { return name.ends_with(".lock"); }
+
+// Layouts and folders of SIF names are made aside under a first point; no repository, tag or snapshot has
+// one.
+bool is_made_aside(const std::string& name) { return name.starts_with('.'); }
+
+void remove_those(const fs::path& folder, bool (*is_dead)(const std::string&), FileSystem& files) {
+  for (const std::string& name : files.list(folder))
+    if (is_dead(name)) files.remove_all(folder / name);
+}
+
+void remove_below(const fs::path& folder, FileSystem& files) {
+  remove_those(folder, is_half_written, files);
+  for (const std::string& name : files.list(folder))
+    if (files.is_directory(folder / name)) remove_below(folder / name, files);
+}
+
 }  // namespace
 
 StateLock::StateLock(const StatePaths& state, const Clock& clock, const std::string& purpose,
@@ -121,18 +148,6 @@ std::vector<std::string> other_builds(const StatePaths& state, const FileSystem&
 std::string this_process(const Clock& clock) {
   return fmt::format("process {} on {} since {}", ::getpid(), host_name(), rfc3339(clock.unix_seconds()));
 }
-
-namespace {
-
-FileLock wait_for_claim(const fs::path& file, const std::function<void(const std::string&)>& on_wait) {
-  if (auto lock = FileLock::try_acquire(file)) return std::move(*lock);
-  on_wait(RealFileSystem().read(file).value_or(""));
-  return FileLock::acquire(file);
-}
-
-std::string for_plan(const std::string& plan) { return plan.empty() ? "" : " for the build of " + plan; }
-
-}  // namespace
 
 Claim::Claim(const StatePaths& state, const std::string& key, const Clock& clock,
              const std::function<void(const std::string&)>& on_wait, const std::string& plan)
@@ -165,7 +180,7 @@ std::vector<DeadClaim> take_dead_claims(const StatePaths& state, FileSystem& fil
 
 std::size_t living_claims(const StatePaths& state, const FileSystem& files, const std::string& plan) {
   const std::vector<std::string> keys = files.list(state.running());
-  return static_cast<std::size_t>(std::count_if(keys.begin(), keys.end(), [&](const std::string& key) {
+  return static_cast<std::size_t>(std::ranges::count_if(keys, [&](const std::string& key) {
     const fs::path file = state.running(key);
     if (!plan.empty() && !files.read(file).value_or("").ends_with(for_plan(plan))) return false;
     return files.exists(file) && !FileLock::of_the_dead(file);
@@ -182,31 +197,6 @@ bool wait_for_claims(const StatePaths& state, const FileSystem& files, const Clo
   }
   return true;
 }
-
-namespace {
-
-// What FileSystem::write makes aside.
-bool is_half_written(const std::string& name) { return name.starts_with('.') && name.ends_with(".tmp"); }
-
-// What packaging locks while others wait for what it finds (os/file_lock.h). Nobody packages.
-bool is_lock(const std::string& name) { return name.ends_with(".lock"); }
-
-// Layouts and folders of SIF names are made aside under a first point; no repository, tag or snapshot has
-// one.
-bool is_made_aside(const std::string& name) { return name.starts_with('.'); }
-
-void remove_those(const fs::path& folder, bool (*is_dead)(const std::string&), FileSystem& files) {
-  for (const std::string& name : files.list(folder))
-    if (is_dead(name)) files.remove_all(folder / name);
-}
-
-void remove_below(const fs::path& folder, FileSystem& files) {
-  remove_those(folder, is_half_written, files);
-  for (const std::string& name : files.list(folder))
-    if (files.is_directory(folder / name)) remove_below(folder / name, files);
-}
-
-}  // namespace
 
 void sweep_state(const StatePaths& state, FileSystem& files) {
   if (living_claims(state, files) > 0) return;

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "factory/base/text.h"
-#include "factory/base/unique_name.h"
 #include "factory/oci/registry_call.h"
 #include "factory/os/processors.h"
 
@@ -30,9 +29,8 @@ Share share_from(const std::string& text) {
 }
 
 std::size_t waiting_before(const Share& mine, const std::vector<Share>& others) {
-  return static_cast<std::size_t>(std::count_if(others.begin(), others.end(), [&](const Share& other) {
-    return !other.is_running && other.number < mine.number;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      others, [&](const Share& other) { return !other.is_running && other.number < mine.number; }));
 }
 
 std::uint64_t running_need(const std::vector<Share>& shares) {
@@ -46,8 +44,7 @@ std::uint64_t running_need(const std::vector<Share>& shares) {
 
 bool may_start(const Share& mine, const std::vector<Share>& others, std::uint64_t capacity) {
   if (waiting_before(mine, others) > 0) return false;
-  const bool is_alone =
-      std::none_of(others.begin(), others.end(), [](const Share& other) { return other.is_running; });
+  const bool is_alone = std::ranges::none_of(others, [](const Share& other) { return other.is_running; });
   return is_alone || (mine.need <= capacity && running_need(others) <= capacity - mine.need);
 }
 

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/durable_file.h"
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
 #include "factory/base/text.h"
@@ -43,11 +42,7 @@ std::optional<Digest> digest_of(const Json& value) {
   if (!value.is_string()) return std::nullopt;
   const auto text = value.get<std::string>();
   if (text.empty()) return Digest();
-  try {
-    return Digest::parse(text);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  return unless_error([&] { return std::optional(Digest::parse(text)); });
 }
 
 std::string text_at(const Json& line, const char* key) {

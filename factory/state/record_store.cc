@@ -1,6 +1,5 @@
 #include "factory/state/record_store.h"
 
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
@@ -19,6 +18,21 @@ FailureClass failure_from(const JsonNode& node) {
   std::string name = node.string();
   if (auto failure = kFailures.find(name)) return *failure;
   node.fail("expected input, build, infrastructure or policy, found '" + name + "'");
+}
+
+template <typename Record>
+std::optional<Record> read_record(const FileSystem& files, const fs::path& file,
+                                  Record (*from_json)(const JsonNode&)) {
+  auto bytes = files.read(file);
+  if (!bytes) return std::nullopt;
+  return from_json(JsonDocument::parse(*bytes, file.string()).root());
+}
+
+template <typename Record>
+std::optional<Record> of_key(std::optional<Record> record, std::string_view key, const fs::path& file) {
+  if (record && record->key != key)
+    throw Error(ExitCode::store, file.string() + " is the record of another key");
+  return record;
 }
 
 }  // namespace
@@ -83,25 +97,6 @@ StepRecord step_record_from_json(const JsonNode& node) { return read_as<StepReco
 TestRecord test_record_from_json(const JsonNode& node) { return read_as<TestRecord>(node); }
 FailureRecord failure_record_from_json(const JsonNode& node) { return read_as<FailureRecord>(node); }
 
-namespace {
-
-template <typename Record>
-std::optional<Record> read_record(const FileSystem& files, const fs::path& file,
-                                  Record (*from_json)(const JsonNode&)) {
-  auto bytes = files.read(file);
-  if (!bytes) return std::nullopt;
-  return from_json(JsonDocument::parse(*bytes, file.string()).root());
-}
-
-template <typename Record>
-std::optional<Record> of_key(std::optional<Record> record, std::string_view key, const fs::path& file) {
-  if (record && record->key != key)
-    throw Error(ExitCode::store, file.string() + " is the record of another key");
-  return record;
-}
-
-}  // namespace
-
 std::optional<StepRecord> RecordReader::step(std::string_view key) const {
   const fs::path file = state_->step(key);
   return of_key(read_record(*files_, file, &step_record_from_json), key, file);
@@ -139,11 +134,7 @@ std::vector<ImageRecord> RecordReader::images_of(std::string_view key) const {
 }
 
 std::optional<Descriptor> RecordReader::conversion(std::string_view key) const {
-  try {
-    return read_record(*files_, state_->conversion(key), &descriptor_from_json);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  return unless_error([&] { return read_record(*files_, state_->conversion(key), &descriptor_from_json); });
 }
 
 sbom::RecipeOrigin RecordReader::recipe_origin(std::string_view plan) const {

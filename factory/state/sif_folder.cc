@@ -5,8 +5,8 @@
 #include <map>
 #include <system_error>
 
+#include "factory/base/effects.h"
 #include "factory/base/error.h"
-#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@ using Blobs = std::optional<std::vector<SizedBlob>>;
 
 // What a packaged image promises, as its record and the manifests that this names have it.
 Blobs promised_by_image(const std::string& record, const StatePaths& state, const FileSystem& files) {
-  try {
+  return unless_error([&]() -> Blobs {  // a damaged record promises nothing
     auto image = RecordReader(state, files).image(record);
     if (!image || image->external()) return std::nullopt;
     std::vector<SizedBlob> promised;
@@ -21,32 +21,24 @@ Blobs promised_by_image(const std::string& record, const StatePaths& state, cons
       promised.push_back({sum_of_hex(blob.digest.hex()), blob.size});
     }
     return promised;
-  } catch (const Error&) {
-    return std::nullopt;  // a damaged record promises nothing
-  }
+  });
 }
 
 // The layers that a step made itself: those below are promised by others.
 Blobs promised_by_step(const std::string& key, const StatePaths& state, const FileSystem& files) {
-  try {
+  return unless_error([&]() -> Blobs {
     auto step = RecordReader(state, files).step(key);
     if (!step) return std::nullopt;
     std::vector<SizedBlob> promised;
     for (const BuiltLayer& layer : step->chain.layers)
       if (layer.step == key) promised.push_back({sum_of_hex(layer.blob.digest.hex()), layer.blob.size});
     return promised;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  });
 }
 
 // A test makes no blob: its record alone has to be whole.
 Blobs promised_by_test(const std::string& key, const StatePaths& state, const FileSystem& files) {
-  try {
-    return RecordReader(state, files).test(key) ? Blobs(std::in_place) : std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  return unless_error([&] { return RecordReader(state, files).test(key) ? Blobs(std::in_place) : Blobs(); });
 }
 
 }  // namespace
@@ -93,20 +85,18 @@ bool StateNames::has_test(const Sha256& key) {
 
 bool StateNames::is_built(const ImageSpec& spec) {
   return is_packaged(record_name(spec), spec.repository, spec.immutable_tag) &&
-         std::all_of(spec.tests.begin(), spec.tests.end(),
-                     [&](const Step& test) { return has_test(test.key); });
+         std::ranges::all_of(spec.tests, [&](const Step& test) { return has_test(test.key); });
 }
 
 bool StateNames::is_built(const ResolvedImage& image, const StepTable& steps) {
   if (!is_packaged(image)) return false;
   const std::vector<StepTable::Number> tests = image.tests();
-  return std::all_of(tests.begin(), tests.end(),
-                     [&](StepTable::Number test) { return has_test(steps.key(test)); });
+  return std::ranges::all_of(tests, [&](StepTable::Number test) { return has_test(steps.key(test)); });
 }
 
 bool StateNames::is_failing(const ResolvedImage& image, const StepTable& steps) {
   const std::vector<StepTable::Number> tests = image.tests();
-  return std::any_of(tests.begin(), tests.end(), [&](StepTable::Number test) {
+  return std::ranges::any_of(tests, [&](StepTable::Number test) {
     return !has_test(steps.key(test)) && has_failure(steps.hex(test));
   });
 }

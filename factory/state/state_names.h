@@ -2,12 +2,10 @@
 // of many images.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "factory/base/effects.h"
 #include "factory/resolve/resolve.h"

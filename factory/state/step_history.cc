@@ -46,6 +46,64 @@ double seconds_in(const JsonNode& node) {
   return seconds;
 }
 
+constexpr std::size_t kRuns = 5;
+constexpr double kMarginOfStep = 1.25;
+constexpr double kMarginOfOthers = 1.5;
+constexpr std::uint64_t kLeast = 64u << 20;  // bytes: an engine and a shell
+
+bool is_like(StepNeed::Like like, const PastRun& step, const PastRun& run) {
+  if (like == StepNeed::Like::step) return run.key == step.key;
+  if (run.component != step.component || run.kind != step.kind) return false;
+  return like == StepNeed::Like::component || (run.version == step.version && run.method == step.method);
+}
+
+// What ended early for another reason says nothing.
+bool says_something(const PastRun& run) {
+  return run.end == PastRun::End::done || run.end == PastRun::End::out_of_memory;
+}
+
+double memory_of(const PastRun& run) {
+  const auto peak = static_cast<double>(run.memory.peak);
+  return run.end == PastRun::End::out_of_memory ? 2 * peak : peak;
+}
+
+StepNeed summary(StepNeed::Like like, const std::vector<const PastRun*>& runs) {
+  StepNeed need;
+  need.like = like;
+  need.runs = runs.size();
+  double most = 0;
+  std::vector<double> seconds;
+  for (const PastRun* run : runs) {
+    most = std::max(most, memory_of(*run));
+    if (run->end != PastRun::End::done) continue;
+    seconds.push_back(run->seconds);
+    if (run->seconds > 0) need.processors = std::max(need.processors, run->processor_seconds / run->seconds);
+  }
+  if (most > 0) {
+    const double margin = like == StepNeed::Like::step ? kMarginOfStep : kMarginOfOthers;
+    need.memory = std::max(kLeast, static_cast<std::uint64_t>(std::llround(most * margin)));
+  }
+  if (seconds.empty()) return need;
+  const auto count = static_cast<double>(seconds.size());
+  for (double time : seconds) need.seconds += time / count;
+  double squares = 0;
+  for (double time : seconds) squares += (time - need.seconds) * (time - need.seconds);
+  need.deviation = seconds.size() > 1 ? std::sqrt(squares / (count - 1)) : need.seconds / 2;
+  return need;
+}
+
+constexpr std::uint64_t kShortenFrom = 4u << 20;  // bytes: some 14,000 runs, read by each step in some ms
+constexpr std::uint64_t kMostRead = 64u << 20;
+constexpr std::chrono::seconds kHistoryPatience{5};  // a run that is not kept harms nobody
+
+void shorten(const fs::path& file) {
+  std::string text;
+  for (const PastRun& run : without_oldest(read_history(file), kShortenFrom / 2)) text += history_line(run);
+  DurableFile written(file.parent_path());
+  written.write(text.data(), text.size());
+  written.publish(file);
+}
+
 }  // namespace
 
 std::string_view name_of(PastRun::End end) { return kEnds.of(end); }
@@ -115,59 +173,9 @@ std::vector<PastRun> without_oldest(std::vector<PastRun> runs, std::size_t most)
     if (bytes > most) break;
     rest.push_back(std::move(*run));
   }
-  std::reverse(rest.begin(), rest.end());
+  std::ranges::reverse(rest);
   return rest;
 }
-
-namespace {
-
-constexpr std::size_t kRuns = 5;
-constexpr double kMarginOfStep = 1.25;
-constexpr double kMarginOfOthers = 1.5;
-constexpr std::uint64_t kLeast = 64u << 20;  // bytes: an engine and a shell
-
-bool is_like(StepNeed::Like like, const PastRun& step, const PastRun& run) {
-  if (like == StepNeed::Like::step) return run.key == step.key;
-  if (run.component != step.component || run.kind != step.kind) return false;
-  return like == StepNeed::Like::component || (run.version == step.version && run.method == step.method);
-}
-
-// What ended early for another reason says nothing.
-bool says_something(const PastRun& run) {
-  return run.end == PastRun::End::done || run.end == PastRun::End::out_of_memory;
-}
-
-double memory_of(const PastRun& run) {
-  const auto peak = static_cast<double>(run.memory.peak);
-  return run.end == PastRun::End::out_of_memory ? 2 * peak : peak;
-}
-
-StepNeed summary(StepNeed::Like like, const std::vector<const PastRun*>& runs) {
-  StepNeed need;
-  need.like = like;
-  need.runs = runs.size();
-  double most = 0;
-  std::vector<double> seconds;
-  for (const PastRun* run : runs) {
-    most = std::max(most, memory_of(*run));
-    if (run->end != PastRun::End::done) continue;
-    seconds.push_back(run->seconds);
-    if (run->seconds > 0) need.processors = std::max(need.processors, run->processor_seconds / run->seconds);
-  }
-  if (most > 0) {
-    const double margin = like == StepNeed::Like::step ? kMarginOfStep : kMarginOfOthers;
-    need.memory = std::max(kLeast, static_cast<std::uint64_t>(std::llround(most * margin)));
-  }
-  if (seconds.empty()) return need;
-  const auto count = static_cast<double>(seconds.size());
-  for (double time : seconds) need.seconds += time / count;
-  double squares = 0;
-  for (double time : seconds) squares += (time - need.seconds) * (time - need.seconds);
-  need.deviation = seconds.size() > 1 ? std::sqrt(squares / (count - 1)) : need.seconds / 2;
-  return need;
-}
-
-}  // namespace
 
 StepNeed need_of(const PastRun& step, const std::vector<PastRun>& history) {
   for (auto like : {StepNeed::Like::step, StepNeed::Like::method, StepNeed::Like::component}) {
@@ -180,21 +188,6 @@ StepNeed need_of(const PastRun& step, const std::vector<PastRun>& history) {
 }
 
 namespace fs = std::filesystem;
-namespace {
-
-constexpr std::uint64_t kShortenFrom = 4u << 20;  // bytes: some 14,000 runs, read by each step in some ms
-constexpr std::uint64_t kMostRead = 64u << 20;
-constexpr std::chrono::seconds kHistoryPatience{5};  // a run that is not kept harms nobody
-
-void shorten(const fs::path& file) {
-  std::string text;
-  for (const PastRun& run : without_oldest(read_history(file), kShortenFrom / 2)) text += history_line(run);
-  DurableFile written(file.parent_path());
-  written.write(text.data(), text.size());
-  written.publish(file);
-}
-
-}  // namespace
 
 bool record_run(const fs::path& file, const PastRun& run) {
   LineFile history(file, kHistoryPatience);
@@ -207,11 +200,7 @@ bool record_run(const fs::path& file, const PastRun& run) {
 }
 
 std::vector<PastRun> read_history(const fs::path& file, std::string_view component) {
-  try {
-    return parse_history(read_whole(file, kMostRead).value_or(""), component);
-  } catch (const Error&) {
-    return {};
-  }
+  return unless_error([&] { return parse_history(read_whole(file, kMostRead).value_or(""), component); });
 }
 
 }  // namespace kiln

@@ -1,8 +1,6 @@
 // Dockerfile → TwinImage.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "factory/base/text.h"
 #include "factory/render/render.h"
 #include "factory/twin/twin_reading.h"

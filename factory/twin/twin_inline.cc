@@ -6,7 +6,6 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/render/render.h"
 #include "factory/twin/twin_reading.h"
 
 namespace kiln {
@@ -166,7 +165,7 @@ std::string without_files(std::string_view body, Files& files, std::vector<std::
       auto bytes = path ? lines.heredoc() : std::nullopt;
       if (!bytes) problems.emplace_back("%post: a heredoc that kiln does not write");
       if (bytes) add(*path, *bytes);
-    } else if (bare.starts_with("printf ") && bare.find("_LABELS") == std::string_view::npos) {
+    } else if (bare.starts_with("printf ") && !contains(bare, "_LABELS")) {
       while (line.ends_with('\\') && !lines.done()) {
         line.back() = ' ';
         line += lines.next();

@@ -12,8 +12,8 @@
 
 #include "factory/base/error.h"
 #include "factory/base/json_text.h"
+#include "registry/answer/answer.h"
 #include "registry/answer/chooser.h"
-#include "registry/answer/entry_json.h"
 #include "registry/deploy/job_answer.h"
 
 struct kiln_registry {

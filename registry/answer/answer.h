@@ -2,20 +2,55 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "factory/base/effects.h"
 #include "factory/base/json.h"
+#include "factory/cpu/microarchitecture.h"
 #include "factory/recipe/fact_sources.h"
-#include "registry/answer/question_host.h"
-#include "registry/answer/reference.h"
+#include "factory/record/image_record.h"
 #include "registry/index/index.h"
 #include "registry/select/demand.h"
+#include "registry/select/select.h"
 
 namespace kiln {
+
+// Which host a question is about: docs/selection.md, "The host".
+struct QuestionHost {
+  Host host;
+  bool here = false;   // it is this machine, by default
+  std::string note{};  // a line for people, where the document's machines are not known, or this one was not
+                       // taken; "" mostly
+};
+
+// Where hosts are looked up: files of this machine, archspec's table, the folder of a site's targets. All
+// outlive this.
+struct HostBook {
+  const FileSystem& files;
+  const Microarchitectures& cpus;
+  std::filesystem::path targets = "matrix/targets";
+};
+
+// A description, as `kiln host` writes it. Throws Error(input) with the place of what is wrong.
+QuestionHost described_host(const JsonDocument& document, const HostBook& book);
+
+// `here`, `any`, or a target: a site's own, one of archspec's, or a composition (`zen4,nvidia:sm_90`). Throws
+// Error(input) at `where` for another word.
+QuestionHost named_host(const std::string& name, const SourceLocation& where, const HostBook& book);
+
+// What a question that says nothing of a host is about.
+enum class UnsaidHost {
+  here,  // this machine, where it can be what the document asks for
+  any    // no host is taken into account: the question comes from elsewhere
+};
+
+// The document's own host or target, else what `unsaid` says. Throws Error(input) for what describes no host.
+QuestionHost host_of_question(const ImageQuery& query, UnsaidHost unsaid, const HostBook& book);
 
 // What is asked besides the document.
 struct QuestionTerms {
@@ -81,5 +116,34 @@ Error no_match(const Answer& answer, const Question& question, const std::string
 // counted, because it asks for no new image.
 std::optional<Demand> demand_of(const Question& question, const Selection& selection,
                                 const Microarchitectures& cpus, std::string day);
+
+// Rows of the index as programs read them: the command line, the library and the server print these.
+
+// `kiln index list --format json`.
+Json entry_json(const IndexEntry& entry);
+Json entries_json(const std::vector<IndexEntry>& entries);
+// `kiln index snapshots --format json`, newest first.
+Json snapshots_json(const std::vector<Snapshot>& snapshots);
+
+// What an image is answered with: a reference that other programs take, or the path of a file.
+
+// Whose images they are, and where their SIFs are shown.
+struct ReferencePaths {
+  std::filesystem::path state;         // the state folder, absolute
+  std::filesystem::path sif_folder{};  // $SINGULARITY_DIR; "" = the state's own
+};
+
+// The formats that references are asked for in: tag, digest, oci, sif.
+bool is_reference_format(std::string_view word);
+
+// The tag in a registry, else the name in the index; the digest in a registry; `oci:DIR:TAG`; the path of the
+// SIF, or `oras://…` for a SIF that is only in a registry. A mapping is its reference, whatever the format.
+// Throws Error(store) when what it names is damaged, Error(no_match) for the digest of what is in no
+// registry.
+std::string reference_of(const ImageRecord& image, const std::string& format, const ReferencePaths& paths);
+
+// The path of its SIF in the store, under its digest: no later publication puts another there. REQUIRES: it
+// has one.
+std::string stored_sif(const ImageRecord& image, const ReferencePaths& paths);
 
 }  // namespace kiln

@@ -1,7 +1,5 @@
 #include "registry/answer/chooser.h"
 
-#include <nlohmann/json.hpp>
-
 #include "factory/base/error.h"
 #include "factory/recipe/recipe.h"
 

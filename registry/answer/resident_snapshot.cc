@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "factory/base/text.h"
 #include "registry/index/index_reading.h"
@@ -106,8 +105,7 @@ void ResidentSnapshot::read(const Index& index, const IndexIdentity& file, const
 }
 
 TableSelector& ResidentSnapshot::selector_for(const Host& host, Images& images) const {
-  const auto known = std::find_if(images.hosts.begin(), images.hosts.end(),
-                                  [&](const auto& one) { return one.first == host; });
+  const auto known = std::ranges::find_if(images.hosts, [&](const auto& one) { return one.first == host; });
   if (known != images.hosts.end()) return known->second;
   if (images.hosts.size() >= kMostHosts) images.hosts.clear();
   return images.hosts

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
@@ -55,7 +54,7 @@ class WordReader {
       read_double();
     } else if (c == '$') {
       read_variable();
-    } else if (std::string_view(";&|<>()`").find(c) != std::string_view::npos) {
+    } else if (contains(";&|<>()`", c)) {
       node_.fail(fmt::format("'{}' needs a shell, and kiln runs the command without one", c), kShellHint);
     } else {
       note_pattern(c);
@@ -163,15 +162,15 @@ std::vector<CommandWord> read_command(const JsonNode& node, std::vector<std::str
   std::vector<CommandWord> words;
   for (const JsonNode& item : node.items()) {
     const std::string text = item.string();
-    if (text.find('\0') != text.npos) item.fail("a word must not have NUL in it");
+    if (contains(text, '\0')) item.fail("a word must not have NUL in it");
     words.push_back(text.empty() ? CommandWord{} : CommandWord{{text, false}});
   }
   return words;
 }
 
 bool has_variables(const std::vector<CommandWord>& words) {
-  return std::any_of(words.begin(), words.end(), [](const CommandWord& word) {
-    return std::any_of(word.begin(), word.end(), [](const WordPiece& piece) { return piece.variable; });
+  return std::ranges::any_of(words, [](const CommandWord& word) {
+    return std::ranges::any_of(word, [](const WordPiece& piece) { return piece.variable; });
   });
 }
 
@@ -191,18 +190,13 @@ std::string shown(const CommandWord& word) {
 
 std::string job_quoted(std::string_view text) {
   std::string quoted;
-  for (const char c : quote_shell_text(text)) {
-    if (c == '\n')
-      quoted += "'$'\\n''";
-    else
-      quoted += c;
-  }
+  for (const char c : quote_shell_text(text)) quoted += c == '\n' ? "'$'\\n''" : std::string_view(&c, 1);
   return quoted;
 }
 
 std::string job_word(std::string_view text) {
   std::string word = shell_text_word(text);
-  return word.find('\n') == word.npos ? word : job_quoted(text);
+  return !contains(word, '\n') ? word : job_quoted(text);
 }
 
 }  // namespace kiln

@@ -20,7 +20,8 @@ ContainerRuntime read_container_runtime(const JsonNode& node) {
             did_you_mean(word, kContainerRuntimes.all()));
 }
 
-std::string registry_reference(const DeployedImage& image) {
+// `docker://` and the like taken away: "registry.site:5000/ai/pytorch:tag". Throws as runtime_lines().
+static std::string registry_reference(const DeployedImage& image) {
   constexpr std::string_view kDocker = "docker://";
   if (image.reference.starts_with(kDocker)) return image.reference.substr(kDocker.size());
   throw Error(ExitCode::no_match, image.name + " is in no registry from which nodes pull images",
@@ -29,28 +30,8 @@ std::string registry_reference(const DeployedImage& image) {
 
 std::string sif_name_of(const std::string& reference) {
   std::string name(last_part(reference));
-  std::replace(name.begin(), name.end(), ':', '_');
+  std::ranges::replace(name, ':', '_');
   return name + ".sif";
-}
-
-RuntimeLines runtime_lines(ContainerRuntime runtime, const JobContainer& run) {
-  switch (runtime) {
-    case ContainerRuntime::apptainer:
-      return apptainer_lines(run, false);
-    case ContainerRuntime::singularity:
-      return apptainer_lines(run, true);
-    case ContainerRuntime::charliecloud:
-      return charliecloud_lines(run);
-    case ContainerRuntime::sarus:
-      return sarus_lines(run);
-    case ContainerRuntime::shifter:
-      return shifter_lines(run);
-    case ContainerRuntime::podman:
-      return podman_lines(run);
-    case ContainerRuntime::enroot:
-      return enroot_lines(run);
-  }
-  return {};
 }
 
 // Apptainer and SingularityCE: an image is a SIF, and the environment of the host reaches the container.
@@ -65,7 +46,7 @@ void add_image(RuntimeLines& lines, const DeployedImage& image, const std::strin
   std::string how = "is the state folder of kiln on this node?\"";
   if (!image.sif.empty()) {
     lines.push_back("image=" + job_quoted(image.sif));
-  } else if (image.reference.find("://") != std::string::npos) {
+  } else if (contains(image.reference, "://")) {
     lines.push_back("image=\"${SINGULARITY_DIR:?is the folder of the image files}\"/" +
                     job_quoted(sif_name_of(image.reference)));
     how = fmt::format("run: {} pull '${{image}}' \"{}", program, job_quoted(image.reference));
@@ -86,7 +67,7 @@ std::string container_prefix(ContainerRuntime runtime) {
   return runtime == ContainerRuntime::singularity ? "SINGULARITYENV_" : "";
 }
 
-RuntimeLines apptainer_lines(const JobContainer& run, bool singularity) {
+static RuntimeLines apptainer_lines(const JobContainer& run, bool singularity) {
   const std::string program = singularity ? "singularity" : "apptainer";
   const std::string prefix =
       container_prefix(singularity ? ContainerRuntime::singularity : ContainerRuntime::apptainer);
@@ -106,7 +87,7 @@ RuntimeLines apptainer_lines(const JobContainer& run, bool singularity) {
 
 // Charliecloud: an image of the storage of ch-image, by its reference. Words: hpc/charliecloud@a1fe5575
 // (after 0.38), doc/ch-run.rst.
-RuntimeLines charliecloud_lines(const JobContainer& run) {
+static RuntimeLines charliecloud_lines(const JobContainer& run) {
   RuntimeLines lines = {"image=" + job_quoted(registry_reference(run.image))};
   // --set-env alone: the variables of the image. "Most images have ten directories /mnt/[0-9]"; other folders
   // must exist in the image, because it is read-only. ch-run would expand $NAME within values otherwise.
@@ -125,7 +106,7 @@ RuntimeLines charliecloud_lines(const JobContainer& run) {
 
 // Sarus: an image that `sarus pull` brought. Its hooks bind the host's MPI (--mpi) and the visible GPUs.
 // Words: eth-cscs/sarus@4a8fdc43 (1.7.0), doc/user/user_guide.rst and src/cli/CommandRun.hpp.
-RuntimeLines sarus_lines(const JobContainer& run) {
+static RuntimeLines sarus_lines(const JobContainer& run) {
   RuntimeLines lines = {"image=" + job_quoted(registry_reference(run.image))};
   std::string words = "sarus run";
   if (run.mpi) words += " --mpi";
@@ -141,7 +122,7 @@ RuntimeLines sarus_lines(const JobContainer& run) {
 // Shifter: an image that `shifterimg pull` brought. Words: NERSC/shifter@84b7d349, src/shifter.c. Modules are
 // the site's: mpich is the example of doc/modules.rst, gpu is NERSC's name and not in Shifter's
 // documentation.
-RuntimeLines shifter_lines(const JobContainer& run) {
+static RuntimeLines shifter_lines(const JobContainer& run) {
   RuntimeLines lines = {"image=" + job_quoted("docker:" + registry_reference(run.image))};
   std::string modules;
   if (!run.gpus.empty()) modules = "gpu";
@@ -159,7 +140,7 @@ RuntimeLines shifter_lines(const JobContainer& run) {
 // Podman, rootless: the container has the host's user, network and shared memory. Words:
 // containers/podman@c6580b4a, docs/source/markdown/podman-run.1.md.in. The page leaves out oci:DIR:TAG, which
 // libimage's pull.go reads.
-RuntimeLines podman_lines(const JobContainer& run) {
+static RuntimeLines podman_lines(const JobContainer& run) {
   const bool layout = run.image.reference.starts_with("oci:");
   RuntimeLines lines = {"image=" + job_quoted(layout ? run.image.reference : registry_reference(run.image))};
   std::string words = "podman run --rm --userns=keep-id --network=host --ipc=host";
@@ -187,7 +168,7 @@ std::string enroot_name(const std::string& reference) {
 
 // Enroot through pyxis: options of srun. As #SBATCH directives they would run the batch script itself in the
 // container, and '#' in them would begin a comment (NVIDIA/pyxis@10751994, 0.24.0, README.md; #148).
-RuntimeLines enroot_lines(const JobContainer& run) {
+static RuntimeLines enroot_lines(const JobContainer& run) {
   RuntimeLines lines = {"image=" + job_quoted(enroot_name(registry_reference(run.image)))};
   std::string mounts = "${PWD}:${PWD}";
   std::string quoted;
@@ -199,6 +180,26 @@ RuntimeLines enroot_lines(const JobContainer& run) {
   if (!names.empty()) words += " --container-env=" + job_quoted(names);
   lines.push_back(fmt::format("step=({})", words));
   return lines;
+}
+
+RuntimeLines runtime_lines(ContainerRuntime runtime, const JobContainer& run) {
+  switch (runtime) {
+    case ContainerRuntime::apptainer:
+      return apptainer_lines(run, false);
+    case ContainerRuntime::singularity:
+      return apptainer_lines(run, true);
+    case ContainerRuntime::charliecloud:
+      return charliecloud_lines(run);
+    case ContainerRuntime::sarus:
+      return sarus_lines(run);
+    case ContainerRuntime::shifter:
+      return shifter_lines(run);
+    case ContainerRuntime::podman:
+      return podman_lines(run);
+    case ContainerRuntime::enroot:
+      return enroot_lines(run);
+  }
+  return {};
 }
 
 DeployedImage deployed_image(const ImageRecord& image, const ReferencePaths& paths) {
@@ -221,10 +222,9 @@ DeployedImage deployed_image(const ImageRecord& image, const ReferencePaths& pat
 }
 
 DeployedImage named_image(const std::string& reference, const SourceLocation& where) {
-  const bool plain =
-      std::all_of(reference.begin(), reference.end(), [](char c) { return c > ' ' && c <= '~'; });
+  const bool plain = std::ranges::all_of(reference, [](char c) { return c > ' ' && c <= '~'; });
   const bool file = reference.starts_with('/') && reference.ends_with(".sif");
-  if (!plain || (!file && (reference.find("://") == reference.npos || last_part(reference).empty())))
+  if (!plain || (!file && (!contains(reference, "://") || last_part(reference).empty())))
     throw Error(ExitCode::input, where, fmt::format("invalid image reference '{}'", reference),
                 "such as docker://registry.site:5000/ai/pytorch:2.6.0");
   if (file) return {reference, "", reference, "", ""};

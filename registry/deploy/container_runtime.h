@@ -6,7 +6,7 @@
 
 #include "factory/base/enum_names.h"
 #include "factory/base/json.h"
-#include "registry/answer/reference.h"
+#include "registry/answer/answer.h"
 
 namespace kiln {
 
@@ -44,12 +44,6 @@ struct JobContainer {
 // Lines of bash that set the array `container` to the words before a command, and, where there are such,
 // `step` to options of srun. Values are quoted.
 using RuntimeLines = std::vector<std::string>;
-RuntimeLines apptainer_lines(const JobContainer& run, bool singularity);
-RuntimeLines charliecloud_lines(const JobContainer& run);
-RuntimeLines sarus_lines(const JobContainer& run);
-RuntimeLines shifter_lines(const JobContainer& run);
-RuntimeLines podman_lines(const JobContainer& run);
-RuntimeLines enroot_lines(const JobContainer& run);
 // Of the runtime. Throws Error(no_match) for an image that it cannot find: one in no registry, without a
 // file.
 RuntimeLines runtime_lines(ContainerRuntime runtime, const JobContainer& run);
@@ -58,8 +52,6 @@ RuntimeLines runtime_lines(ContainerRuntime runtime, const JobContainer& run);
 // "" for the others.
 std::string container_prefix(ContainerRuntime runtime);
 
-// `docker://` and the like taken away: "registry.site:5000/ai/pytorch:tag". Throws as runtime_lines().
-std::string registry_reference(const DeployedImage& image);
 // "registry.site:5000#ai/pytorch:tag": as enroot writes a reference (NVIDIA/enroot@8ea147d3,
 // doc/cmd/import.md: docker://[USER@][REGISTRY#]IMAGE[:TAG]). The first part is a registry if it has a point
 // or a colon, or is localhost.

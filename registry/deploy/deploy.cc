@@ -7,7 +7,7 @@
 #include "factory/record/host_needs.h"
 #include "registry/deploy/deployment.h"
 #include "registry/select/dsl.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 
@@ -89,10 +89,9 @@ void choose_binds(Deployment& deployment, const Infrastructure& infrastructure) 
   for (const auto& [url, storage_class] : infrastructure.storage) {
     if (!url.starts_with(kFile)) continue;
     const std::string path = url.substr(kFile.size());
-    const bool plain =
-        path.size() > 1 && path.front() == '/' && std::all_of(path.begin(), path.end(), [](char c) {
-          return is_letter_or_digit(c) || std::string_view("/._-").find(c) != std::string_view::npos;
-        });
+    const bool plain = path.size() > 1 && path.front() == '/' && std::ranges::all_of(path, [](char c) {
+                         return is_letter_or_digit(c) || contains("/._-", c);
+                       });
     if (plain) deployment.binds.push_back(path);
   }
 }

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/text.h"
+
 namespace kiln {
 
 SiteDocument read_site_document(SiteKind kind, const JsonNode& node, const std::string& name) {
@@ -48,8 +50,8 @@ DeploySite::DeploySite(std::vector<SiteDocument> documents) {
         is_new = infrastructures_.emplace(one.name, read_infrastructure(document.root(), one.name)).second;
         break;
       case SiteKind::script:
-        is_new = std::none_of(scripts_.begin(), scripts_.end(),
-                              [&](const EnforcementScript& script) { return script.id == one.name; });
+        is_new = std::ranges::none_of(scripts_,
+                                      [&](const EnforcementScript& script) { return script.id == one.name; });
         if (is_new) {
           scripts_.push_back(read_enforcement_script(document.root()));
           scripts_.back().id = one.name;
@@ -69,8 +71,7 @@ void DeploySite::put_first(std::vector<EnforcementScript> scripts) {
 }
 
 const Infrastructure* DeploySite::infrastructure(const std::string& name) const {
-  const auto found = infrastructures_.find(name);
-  return found == infrastructures_.end() ? nullptr : &found->second;
+  return find_value(infrastructures_, name);
 }
 
 std::vector<std::string> DeploySite::infrastructures() const {
@@ -80,8 +81,7 @@ std::vector<std::string> DeploySite::infrastructures() const {
 }
 
 const ScalingModel* DeploySite::scaling_model(const std::string& code) const {
-  const auto found = models_.find(code);
-  return found == models_.end() ? nullptr : &found->second;
+  return find_value(models_, code);
 }
 
 }  // namespace kiln

@@ -16,7 +16,6 @@
 namespace kiln {
 
 // MODAK's scaling models: how many ranks and threads an application in an image can make use of.
-
 struct ScalingModel {
   std::string code;                 // opt_dsl_code of the mapping that it is about
   SpeedupModel ranks;               // noop, max or amdahl

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -133,12 +132,11 @@ SlurmNode node_of(const Fields& fields, const MachineAnswers& answers, const Mic
   read_gres(text_of(fields, "Gres"), node.kind);
   if (const MachineKind* labelled = labelled_kind(node.name, answers)) {
     if (node.kind.microarchitecture.empty()) node.kind.microarchitecture = labelled->microarchitecture;
-    if (node.kind.model.find(':') == std::string::npos && labelled->accelerators > 0)
-      node.kind.model = labelled->model;
+    if (!contains(node.kind.model, ':') && labelled->accelerators > 0) node.kind.model = labelled->model;
   }
   const bool here = node.name == answers.host_name;
   if (here && node.kind.microarchitecture.empty()) node.kind.microarchitecture = answers.host.cpu;
-  if (here && node.kind.accelerators > 0 && node.kind.model.find(':') == std::string::npos)
+  if (here && node.kind.accelerators > 0 && !contains(node.kind.model, ':'))
     node.kind.model = model_here(answers);
   return node;
 }
@@ -165,9 +163,8 @@ using Group = std::vector<const SlurmNode*>;
 std::vector<Group> groups_of(const std::vector<const SlurmNode*>& nodes) {
   std::vector<Group> groups;
   for (const SlurmNode* node : nodes) {
-    const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return is_alike(group.front()->kind, node->kind);
-    });
+    const auto found = std::ranges::find_if(
+        groups, [&](const Group& group) { return is_alike(group.front()->kind, node->kind); });
     if (found == groups.end())
       groups.push_back({node});
     else
@@ -187,8 +184,8 @@ MachineKind kind_of(const Group& group) {
 std::string constraint_of(const Group& group, const std::vector<const SlurmNode*>& all) {
   std::string found;
   for (const std::string& feature : group.front()->features) {
-    const bool fits = std::all_of(all.begin(), all.end(), [&](const SlurmNode* node) {
-      const bool in_group = std::find(group.begin(), group.end(), node) != group.end();
+    const bool fits = std::ranges::all_of(all, [&](const SlurmNode* node) {
+      const bool in_group = contains(group, node);
       return node->features.contains(feature) == in_group;
     });
     if (!fits) continue;
@@ -258,8 +255,8 @@ std::string accelerator_named(const std::string& type) {
   for (const std::string_view word : split(name, ' '))
     for (const auto& [code, models] : kModels) {
       const auto words = split(models, ' ');
-      if (std::find(words.begin(), words.end(), word) == words.end()) continue;
-      if (code.find(':') != code.npos) return std::string(code);
+      if (!contains(words, word)) continue;
+      if (contains(code, ':')) return std::string(code);
       vendor = code;
     }
   return vendor;

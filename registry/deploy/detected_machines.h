@@ -1,7 +1,6 @@
 // An infrastructure from what Slurm and a machine say of themselves. Pure.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

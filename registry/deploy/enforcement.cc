@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 
@@ -80,7 +81,7 @@ class VariableReader {
     const std::size_t end = text_.find(text_[at_], at_ + 1);
     if (end == text_.npos) fail();
     std::string value(text_.substr(at_ + 1, end - at_ - 1));
-    if (value.find('\\') != value.npos) fail();
+    if (contains(value, '\\')) fail();
     at_ = end + 1;
     return value;
   }
@@ -148,7 +149,7 @@ void read_conditions(const JsonNode& node, EnforcementScript& script) {
 
 void check_raw(const JsonNode& node, const std::string& raw) {
   if (trimmed(raw).empty()) node.fail("the script is empty");
-  if (raw.find('\0') != raw.npos) node.fail("a script must not have NUL in it");
+  if (contains(raw, '\0')) node.fail("a script must not have NUL in it");
   for (const std::string_view line : split(raw, '\n'))
     for (const char* directive : {"#SBATCH", "#PBS"})
       if (line.starts_with(directive))
@@ -163,8 +164,8 @@ void check_raw(const JsonNode& node, const std::string& raw) {
 }
 
 bool has_class(const Infrastructure& infrastructure, const std::string& name) {
-  return std::any_of(infrastructure.storage.begin(), infrastructure.storage.end(),
-                     [&](const auto& storage) { return storage.second == name; });
+  return std::ranges::any_of(infrastructure.storage,
+                             [&](const auto& storage) { return storage.second == name; });
 }
 
 bool holds(const EnforcementScript& script, const ScriptSituation& situation) {
@@ -174,7 +175,7 @@ bool holds(const EnforcementScript& script, const ScriptSituation& situation) {
   if (!script.storage_class.empty() && (machines == nullptr || !has_class(*machines, script.storage_class)))
     return false;
   if (!script.application.empty() && script.application != lower_case(situation.application)) return false;
-  return std::all_of(script.features.begin(), script.features.end(), [&](const auto& feature) {
+  return std::ranges::all_of(script.features, [&](const auto& feature) {
     const auto option = situation.options.find(feature.first);
     return option != situation.options.end() && option->second == feature.second;
   });
@@ -226,10 +227,7 @@ std::vector<EnforcementScript> scripts_for(const std::vector<EnforcementScript>&
   for (const EnforcementScript& script : scripts)
     if (holds(script, situation) && (script.id.empty() || ids.insert(script.id).second))
       found.push_back(script);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const EnforcementScript& one, const EnforcementScript& other) {
-                     return order_of(one) < order_of(other);
-                   });
+  std::ranges::stable_sort(found, {}, order_of);
   return found;
 }
 
@@ -265,9 +263,8 @@ std::string script_text(const EnforcementScript& script, const ScriptSituation& 
       throw Error(ExitCode::input, script.where, fmt::format("the variable '{}' has no value", variable.name),
                   "the infrastructure has no storage");
     for (const TemplateCall& call : variable.calls) value = applied(std::move(value), call);
-    const bool plain = std::all_of(value.begin(), value.end(), [](char c) {
-      return is_letter_or_digit(c) || std::string_view("_./:@%+,=-").find(c) != std::string_view::npos;
-    });
+    const bool plain =
+        std::ranges::all_of(value, [](char c) { return is_letter_or_digit(c) || contains("_./:@%+,=-", c); });
     if (!plain)
       throw Error(ExitCode::input, script.where,
                   fmt::format("the value '{}' of '{}' has characters of the shell", value, variable.name));

@@ -7,7 +7,7 @@
 
 #include "factory/base/text.h"
 #include "factory/record/gpu_code.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 namespace {
@@ -84,7 +84,7 @@ void read_storage(const JsonNode& node, Infrastructure& infrastructure) {
     value.allow_only({"storage_class"});
     const JsonNode name = value.at("storage_class");
     std::string word = storage_class_named(name.line_of_text());
-    if (std::find(storage_classes().begin(), storage_classes().end(), word) == storage_classes().end())
+    if (!contains(storage_classes(), word))
       name.fail(
           fmt::format("unknown storage class '{}': expected default-common, default-high, default-ssd or "
                       "default-ultra_high",
@@ -145,7 +145,7 @@ const std::vector<std::string>& storage_classes() {
 
 std::string storage_class_named(const std::string& name) {
   auto plain = [](std::string text) {
-    std::replace(text.begin(), text.end(), '-', '_');
+    std::ranges::replace(text, '-', '_');
     return text;
   };
   for (const std::string& known : storage_classes())

@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "registry/answer/chooser.h"
@@ -29,12 +28,6 @@ struct ImageChoice {
 // The host's name of which each of these nodes can run the images: their nearest common microarchitecture of
 // archspec, and the accelerators if all have the same; "" for nodes without a common one.
 std::string common_host(const std::vector<AlikeNodes>& kinds, const Microarchitectures& cpus);
-
-// Of nodes of one kind, the best image for them. Of several, the best one that runs on all of them, and a
-// note names what is better under which constraint; where none runs on all, the best for the kind with the
-// most nodes. `asked` has the document; its host is set. REQUIRES: the nodes of the partition are the host.
-ImageChoice choose_for_partition(ChooserQuestion asked, const Partition& partition, const JobRequest& job,
-                                 const Microarchitectures& cpus, const AskIndex& ask);
 
 // The image that `application.derive` of the document asks for.
 struct DerivedImage {

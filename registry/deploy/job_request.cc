@@ -6,10 +6,8 @@
 #include <array>
 #include <filesystem>
 
-#include "factory/base/quantity.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "registry/deploy/job_values.h"
-#include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 
 namespace kiln {
@@ -57,7 +55,7 @@ class PartReader {
 // A job's name is a file's name at some sites (%x), and an option's value everywhere.
 std::string read_job_name(const JsonNode& node) {
   std::string name = read_option(node);
-  if (name.find('/') != name.npos) node.fail(fmt::format("the job's name '{}' has '/' in it", name));
+  if (contains(name, '/')) node.fail(fmt::format("the job's name '{}' has '/' in it", name));
   if (name.front() == '-') node.fail(fmt::format("the job's name '{}' begins with '-'", name));
   return name;
 }
@@ -119,7 +117,7 @@ void read_target(const JsonNode& node, JobRequest& job) {
 std::vector<std::string> read_shell_commands(const JsonNode& node) {
   std::vector<std::string> commands;
   for (std::string& text : node.strings()) {
-    if (text.find('\0') != text.npos) node.fail("a command must not have NUL in it");
+    if (contains(text, '\0')) node.fail("a command must not have NUL in it");
     if (!trimmed(text).empty()) commands.push_back(std::move(text));
   }
   return commands;
@@ -144,8 +142,8 @@ JobBuild read_build(const JsonNode& node) {
     build.source = read_option(*source);
     static constexpr std::array kSchemes = {"https://", "http://",  "ftp://", "git://",
                                             "ssh://",   "file:///", "git@"};
-    const bool known = std::any_of(kSchemes.begin(), kSchemes.end(),
-                                   [&](const char* scheme) { return build.source.starts_with(scheme); });
+    const bool known =
+        std::ranges::any_of(kSchemes, [&](const char* scheme) { return build.source.starts_with(scheme); });
     if (!known) source->fail(fmt::format("invalid source address '{}'", build.source), "such as https://…");
     const std::string_view last = last_part(build.source);
     if (last.empty() || last == ".." || last.find_first_of(kWhiteSpace) != last.npos)
@@ -153,7 +151,7 @@ JobBuild read_build(const JsonNode& node) {
   }
   if (auto command = present(node, "build_command"); command && !PartReader::is_blank(*command)) {
     build.command = command->string();
-    if (build.command.find('\0') != build.command.npos) command->fail("a command must not have NUL in it");
+    if (contains(build.command, '\0')) command->fail("a command must not have NUL in it");
     check_template(*command, build.command);
   }
   if (auto cores = present(node, "build_parallelism")) build.cores = read_count(*cores, 1, kMostCores);
@@ -165,8 +163,7 @@ JobBuild read_build(const JsonNode& node) {
 std::string file_below(const JsonNode& node, bool has_target) {
   std::string named = node.line_of_text();
   const std::filesystem::path path = has_target ? named.substr(0, named.rfind(":/")) : named;
-  const bool leaves =
-      path.is_absolute() || std::find(path.begin(), path.end(), std::filesystem::path("..")) != path.end();
+  const bool leaves = path.is_absolute() || contains(path, std::filesystem::path(".."));
   if (leaves)
     node.fail(fmt::format("'{}' is not below the folder of the document", named), "name it from there on");
   return named;
@@ -230,8 +227,7 @@ void read_features(const JsonNode& parts, const std::string& key, JobRequest& jo
   for (const auto& [name, part] : parts.members()) {
     if (lower_case(name) != key || !part.is_object()) continue;
     for (const auto& [option, value] : part.members())
-      if (option.find("version") == option.npos &&
-          (value.is_string() || value.is_number() || value.is_boolean()))
+      if (!contains(option, "version") && (value.is_string() || value.is_number() || value.is_boolean()))
         job.features[lower_case(option)] = scalar_text(value, {});
   }
 }
@@ -270,7 +266,7 @@ void read_optimisation_of(const JsonNode& job_node, JobRequest& job) {
 void check_words(const JsonNode& node, const std::vector<std::string>& words, bool lenient, JobRequest& job) {
   if (!lenient) return node.allow_only(words);
   for (const auto& [key, value] : node.members())
-    if (key != "$schema" && std::find(words.begin(), words.end(), key) == words.end())
+    if (key != "$schema" && !contains(words, key))
       job.notes.push_back(fmt::format("unknown key '{}' (at {})", key, node.where_key(key).pointer));
 }
 

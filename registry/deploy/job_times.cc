@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "factory/base/quantity.h"
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "registry/deploy/job_values.h"
 
@@ -132,7 +132,7 @@ std::optional<std::int64_t> iso_seconds(std::string_view text) {
       continue;
     }
     const std::size_t end = text.find_first_not_of("0123456789", at);
-    if (end == text.npos || units.find(text[end]) == units.npos) return std::nullopt;
+    if (end == text.npos || !contains(units, text[end])) return std::nullopt;
     const auto value = whole_number(text.substr(at, end - at));
     if (!value) return std::nullopt;
     total += *value * (text[end] == 'D' ? kDay : text[end] == 'H' ? 3600 : text[end] == 'M' ? 60 : 1);

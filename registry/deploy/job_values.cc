@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 
@@ -18,8 +19,7 @@ constexpr std::size_t kMostOption = 1024;  // bytes; kiln's own limit
 constexpr std::size_t kMostNumber = 9;     // digits
 
 bool all_of_set(std::string_view text, std::string_view more) {
-  return std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_letter_or_digit(c) || more.find(c) != std::string_view::npos; });
+  return std::ranges::all_of(text, [&](char c) { return is_letter_or_digit(c) || contains(more, c); });
 }
 
 // "n1,n[01-04]" at its commas outside brackets.
@@ -62,8 +62,7 @@ bool is_span(std::string_view text) {
 }  // namespace
 
 std::optional<int> whole_number(std::string_view text) {
-  if (text.empty() || text.size() > kMostNumber || !std::all_of(text.begin(), text.end(), is_digit))
-    return std::nullopt;
+  if (text.empty() || text.size() > kMostNumber || !std::ranges::all_of(text, is_digit)) return std::nullopt;
   return std::stoi(std::string(text));
 }
 
@@ -149,11 +148,11 @@ std::string read_dependency(const JsonNode& node) {
       "after",  "afterany",  "afterburstbuffer", "afternotok", "afterok", "aftercorr",
       "before", "beforeany", "beforenotok",      "beforeok",   "on",      "singleton"};
   std::string text = read_option(node);
-  const char between = text.find('?') == text.npos ? ',' : '?';
+  const char between = contains(text, '?') ? '?' : ',';
   for (const std::string_view part : split(text, between)) {
     const auto words = split(part, ':');
     const std::string type(words.front());
-    if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
+    if (!contains(kTypes, type))
       node.fail(fmt::format("unknown kind of dependency '{}'", type),
                 words.size() == 1 ? "such as afterok:123" : did_you_mean(type, kTypes));
     if ((words.size() == 1) != (type == "singleton"))
@@ -206,23 +205,14 @@ const std::vector<std::string>& mail_types() {
 }
 
 void add_word(std::vector<std::string>& words, std::string_view word) {
-  if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
+  if (!contains(words, word)) words.emplace_back(word);
 }
 
 // As MODAK's converter has them; qsub(1): a is "aborted by the batch system", f is "non-zero exit code".
 std::vector<std::string> words_of_letter(char letter) {
-  switch (letter) {
-    case 'a':
-      return {"FAIL", "INVALID_DEPEND", "TIME_LIMIT"};
-    case 'b':
-      return {"BEGIN"};
-    case 'e':
-      return {"END"};
-    case 'f':
-      return {"FAIL"};
-    default:
-      return {"NONE"};
-  }
+  static const std::map<char, std::vector<std::string>> kWords = {
+      {'a', {"FAIL", "INVALID_DEPEND", "TIME_LIMIT"}}, {'b', {"BEGIN"}}, {'e', {"END"}}, {'f', {"FAIL"}}};
+  return value_or(kWords, letter, {"NONE"});
 }
 
 char letter_of_word(const std::string& word, bool knows_failure) {
@@ -240,22 +230,20 @@ MailEvents read_mail_events(const JsonNode& node) {
   const std::string text = read_option(node);
   if (text.size() <= 5 && text.find_first_not_of("abefn") == text.npos) {
     events.letters = text;
-    if (text.find('n') != text.npos && text != "n")
+    if (contains(text, 'n') && text != "n")
       node.fail("'n' (no mail) excludes other letters", "write letters such as abe");
     return events;
   }
   for (const std::string_view part : split(text, ',')) {
     const std::string word = upper_case(trimmed(part));
-    if (std::find(mail_types().begin(), mail_types().end(), word) == mail_types().end()) {
+    if (!contains(mail_types(), word)) {
       const std::string near = did_you_mean(word, mail_types());
       node.fail(fmt::format("unknown job event '{}'", trimmed(part)),
                 near.empty() ? "letters such as abe, or Slurm's words such as BEGIN,END,FAIL" : near);
     }
     add_word(events.words, word);
   }
-  if (events.words.size() > 1 &&
-      std::find(events.words.begin(), events.words.end(), "NONE") != events.words.end())
-    node.fail("NONE excludes other events");
+  if (events.words.size() > 1 && contains(events.words, "NONE")) node.fail("NONE excludes other events");
   return events;
 }
 
@@ -265,7 +253,7 @@ std::string mail_words(const MailEvents& events) {
     for (const std::string& word : words_of_letter(letter)) add_word(asked, word);
   std::string text;
   for (const std::string& word : mail_types())
-    if (std::find(asked.begin(), asked.end(), word) != asked.end()) text += (text.empty() ? "" : ",") + word;
+    if (contains(asked, word)) text += (text.empty() ? "" : ",") + word;
   return text;
 }
 
@@ -276,10 +264,10 @@ std::string mail_letters(const MailEvents& events, bool knows_failure) {
     if (word == "NONE") return "n";
     if (const char letter = letter_of_word(word, knows_failure)) asked += letter;
   }
-  if (!knows_failure) std::replace(asked.begin(), asked.end(), 'f', 'a');
+  if (!knows_failure) std::ranges::replace(asked, 'f', 'a');
   std::string text;
   for (const char letter : std::string_view("abefn"))
-    if (asked.find(letter) != asked.npos) text += letter;
+    if (contains(asked, letter)) text += letter;
   return text;
 }
 
@@ -290,7 +278,7 @@ constexpr double kYear = 365.0 * 24 * 3600;
 void read_signal(const JsonNode& node, JobCheckpoint& checkpoint) {
   checkpoint.signal = upper_case(node.line_of_text());
   static constexpr std::array kSignals = {"USR2", "USR1", "HUP", "TERM", "INT"};
-  if (std::find(kSignals.begin(), kSignals.end(), checkpoint.signal) == kSignals.end())
+  if (!contains(kSignals, checkpoint.signal))
     node.fail(fmt::format("unsupported checkpoint signal '{}'", checkpoint.signal),
               "USR2, USR1, HUP, TERM or INT");
 }

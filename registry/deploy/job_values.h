@@ -60,7 +60,6 @@ struct JobVariable {
 std::vector<JobVariable> read_variables(const JsonNode& node);
 
 // When an application saves its state, and what tells it to.
-
 struct JobCheckpoint {
   std::string path;
   std::chrono::seconds interval{0};           // 0: by `failure_rate`, or the application's own

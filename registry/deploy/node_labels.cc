@@ -9,7 +9,7 @@
 
 #include "factory/base/text.h"
 #include "registry/deploy/detected_machines.h"
-#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 namespace {
@@ -24,11 +24,6 @@ Labels texts_of(const JsonNode& node, const char* key) {
     for (const auto& [name, value] : members->members())
       if (value.is_string()) texts.emplace(name, value.string());
   return texts;
-}
-
-std::string label_of(const Labels& labels, const std::string& name) {
-  const auto found = labels.find(name);
-  return found == labels.end() ? "" : found->second;
 }
 
 std::uint64_t number_of(std::string_view text) {
@@ -51,7 +46,7 @@ std::uint64_t bytes_of(const std::string& quantity) {
 // which each processor with AVX2 and FMA has.
 std::string x86_level(const Labels& labels) {
   auto has = [&](std::string_view flag) {
-    return label_of(labels, fmt::format("{}cpu-cpuid.{}", kFeature, flag)) == "true";
+    return value_or(labels, fmt::format("{}cpu-cpuid.{}", kFeature, flag)) == "true";
   };
   auto has_all = [&](std::initializer_list<std::string_view> flags) {
     return std::ranges::all_of(flags, has);
@@ -62,7 +57,7 @@ std::string x86_level(const Labels& labels) {
 }
 
 std::string labelled_microarchitecture(const Labels& labels) {
-  std::string architecture = label_of(labels, "kubernetes.io/arch");
+  std::string architecture = value_or(labels, "kubernetes.io/arch");
   if (architecture == "arm64") return "aarch64";
   if (architecture != "amd64") return architecture;
   const bool labelled = std::ranges::any_of(labels, [](const auto& label) {
@@ -73,10 +68,10 @@ std::string labelled_microarchitecture(const Labels& labels) {
 
 // The compute capability is exact; a product's name is not always known.
 std::string nvidia_model(const Labels& labels) {
-  const std::string major = label_of(labels, "nvidia.com/gpu.compute.major");
-  const std::string minor = label_of(labels, "nvidia.com/gpu.compute.minor");
+  const std::string major = value_or(labels, "nvidia.com/gpu.compute.major");
+  const std::string minor = value_or(labels, "nvidia.com/gpu.compute.minor");
   const bool exact = number_of(major) > 0 && !minor.empty() && std::ranges::all_of(major + minor, is_digit);
-  return exact ? "nvidia:sm_" + major + minor : accelerator_named(label_of(labels, "nvidia.com/gpu.product"));
+  return exact ? "nvidia:sm_" + major + minor : accelerator_named(value_or(labels, "nvidia.com/gpu.product"));
 }
 
 int count_of(const std::string& text) {
@@ -85,14 +80,14 @@ int count_of(const std::string& text) {
 }
 
 void read_accelerators(const Labels& labels, const Labels& capacity, MachineKind& kind) {
-  kind.accelerators = count_of(label_of(labels, "nvidia.com/gpu.count"));
-  if (kind.accelerators == 0) kind.accelerators = count_of(label_of(capacity, "nvidia.com/gpu"));
+  kind.accelerators = count_of(value_or(labels, "nvidia.com/gpu.count"));
+  if (kind.accelerators == 0) kind.accelerators = count_of(value_or(capacity, "nvidia.com/gpu"));
   if (kind.accelerators > 0) {
     kind.model = nvidia_model(labels);
     return;
   }
-  kind.accelerators = count_of(label_of(capacity, "amd.com/gpu"));
-  if (kind.accelerators > 0) kind.model = accelerator_named(label_of(labels, "amd.com/gpu.product-name"));
+  kind.accelerators = count_of(value_or(capacity, "amd.com/gpu"));
+  if (kind.accelerators > 0) kind.model = accelerator_named(value_or(labels, "amd.com/gpu.product-name"));
 }
 
 LabelledNode labelled_node(const JsonNode& node) {
@@ -103,11 +98,11 @@ LabelledNode labelled_node(const JsonNode& node) {
   const Labels capacity = status ? texts_of(*status, "capacity") : Labels();
   LabelledNode found{metadata.at("name").line_of_text(), {}};
   MachineKind& kind = found.kind;
-  const bool threaded = label_of(labels, std::string(kFeature) + "cpu-hardware_multithreading") == "true";
+  const bool threaded = value_or(labels, std::string(kFeature) + "cpu-hardware_multithreading") == "true";
   kind.threads = threaded ? 2 : 1;
-  const auto processors = static_cast<int>(std::min(number_of(label_of(capacity, "cpu")), kMostProcessors));
+  const auto processors = static_cast<int>(std::min(number_of(value_or(capacity, "cpu")), kMostProcessors));
   kind.cores = std::max(1, processors / kind.threads);
-  kind.memory = bytes_of(label_of(capacity, "memory"));
+  kind.memory = bytes_of(value_or(capacity, "memory"));
   kind.microarchitecture = labelled_microarchitecture(labels);
   read_accelerators(labels, capacity, kind);
   return found;

@@ -32,8 +32,8 @@ class PbsDirectives {
 // check_job_name() of both, in src/lib/Libcmds/ck_job_name.c. Torque's manual page allows 15 characters, its
 // qsub since 2.5 accepts 256.
 std::string pbs_name(const JobRequest& job, bool openpbs) {
-  const bool good = std::all_of(job.name.begin(), job.name.end(), [&](char c) {
-    if (openpbs) return is_letter_or_digit(c) || std::string_view("-_+.").find(c) != std::string_view::npos;
+  const bool good = std::ranges::all_of(job.name, [&](char c) {
+    if (openpbs) return is_letter_or_digit(c) || contains("-_+.", c);
     return c > ' ' && c <= '~';
   });
   if (!good || !is_letter_or_digit(job.name.front()) || job.name.size() > (openpbs ? 230U : 256U))
@@ -45,7 +45,7 @@ std::string pbs_name(const JobRequest& job, bool openpbs) {
 
 // parse_array_request() of Torque's server reads N and N-M between commas, then %LIMIT.
 const std::string& torque_array(const JobRequest& job) {
-  if (job.array.find(':') != job.array.npos)
+  if (contains(job.array, ':'))
     job.fail("job_array", fmt::format("Torque does not support the step in '{}'", job.array),
              "such as 0,4,8,12");
   return job.array;
@@ -56,8 +56,7 @@ const std::string& openpbs_array(const JobRequest& job) {
   if (job.array.empty()) return job.array;
   const std::string range = job.array.substr(0, job.array.find('%'));
   const std::size_t dash = range.find('-');
-  if (range.find(',') != range.npos || dash == range.npos ||
-      std::stoi(range) >= std::stoi(range.substr(dash + 1)))
+  if (contains(range, ',') || dash == range.npos || std::stoi(range) >= std::stoi(range.substr(dash + 1)))
     job.fail("job_array", fmt::format("OpenPBS takes one range of two jobs or more, not '{}'", job.array),
              "such as 0-15");
   return job.array;
@@ -65,7 +64,7 @@ const std::string& openpbs_array(const JobRequest& job) {
 
 // "host:path" would be a file of another machine.
 const std::string& pbs_file(const JobRequest& job, const char* key, const std::string& file) {
-  if (file.find(':') != file.npos) job.fail(key, fmt::format("PBS reads '{}' as HOST:FILE", file));
+  if (contains(file, ':')) job.fail(key, fmt::format("PBS reads '{}' as HOST:FILE", file));
   return file;
 }
 
@@ -146,7 +145,7 @@ void refuse_separators(const JobRequest& job) {
   if (job.constraint.find_first_of(":+= \t'\"") != std::string::npos)
     job.fail("architecture_constraint", fmt::format("PBS does not accept the property '{}'", job.constraint));
   for (const std::string& name : job.node_names)
-    if (name.find('[') != name.npos)
+    if (contains(name, '['))
       job.fail("request_specific_nodes", fmt::format("PBS does not support the node list '{}'", name),
                "name each node");
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "registry/deploy/command_words.h"
 
 namespace kiln {

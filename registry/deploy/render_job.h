@@ -24,7 +24,6 @@ JobScripts render_job(const Deployment& deployment);
 Json to_json(const Deployment& deployment, const JobScripts& scripts);
 
 // What each scheduler calls the options of a job. The only place of kiln that knows directives.
-
 struct SchedulerHeader {
   std::vector<std::string> lines;    // of the script, from its first
   std::vector<std::string> missing;  // options of the document that this scheduler has none for, a line each
@@ -34,7 +33,6 @@ struct SchedulerHeader {
 SchedulerHeader slurm_header(const Deployment& deployment);
 SchedulerHeader torque_header(const Deployment& deployment);
 SchedulerHeader openpbs_header(const Deployment& deployment);
-SchedulerHeader bash_header(const Deployment& deployment);
 SchedulerHeader header_of(const Deployment& deployment);
 
 // Of `job_dependency`: Slurm and PBS have different types, and Slurm alone has '?' and a delay. Throws

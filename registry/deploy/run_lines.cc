@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/record/host_needs.h"
 #include "registry/deploy/command_words.h"
 #include "registry/deploy/render_job.h"

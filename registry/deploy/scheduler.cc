@@ -39,7 +39,7 @@ std::string foreign_variables(const Deployment& deployment) {
 void check_dependency(const JobRequest& job, Scheduler scheduler) {
   if (job.dependency.empty()) return;
   const bool slurm = scheduler == Scheduler::slurm;
-  const bool one_is_enough = job.dependency.find('?') != job.dependency.npos;
+  const bool one_is_enough = contains(job.dependency, '?');
   if (one_is_enough && !slurm)
     job.fail("job_dependency", fmt::format("{} has no '?' in a dependency", kSchedulers.of(scheduler)),
              "',' waits for all of them");
@@ -49,10 +49,35 @@ void check_dependency(const JobRequest& job, Scheduler scheduler) {
     const bool of_pbs = type == "on" || type.starts_with("before");
     if (slurm ? of_pbs : (!of_both && !of_pbs))
       job.fail("job_dependency", fmt::format("{} has no dependency '{}'", kSchedulers.of(scheduler), type));
-    if (!slurm && part.find('+') != part.npos)
+    if (!slurm && contains(part, '+'))
       job.fail("job_dependency",
                fmt::format("{} supports no delay, as in '{}'", kSchedulers.of(scheduler), part));
   }
+}
+
+// No scheduler: the script runs where it is started.
+static SchedulerHeader bash_header(const Deployment& deployment) {
+  const JobRequest& job = deployment.job;
+  SchedulerHeader header{{"#!/bin/bash"}, {}};
+  const std::pair<const char*, bool> options[] = {{"account", !job.account.empty()},
+                                                  {"queue", !job.queue.empty()},
+                                                  {"partition", !job.partition.empty()},
+                                                  {"qos", !job.qos.empty()},
+                                                  {"wall_time_limit", job.wall_time.has_value()},
+                                                  {"node_count", job.nodes.value_or(1) > 1},
+                                                  {"memory_limit", job.memory > 0},
+                                                  {"minimum_memory_per_processor", job.memory_per_core > 0},
+                                                  {"request_specific_nodes", !job.node_names.empty()},
+                                                  {"job_array", !job.array.empty()},
+                                                  {"architecture_constraint", !job.constraint.empty()},
+                                                  {"job_dependency", !job.dependency.empty()},
+                                                  {"request_event_notification", !job.mail.empty()},
+                                                  {"email_address", !job.address.empty()},
+                                                  {"defer_job", job.start.has_value()},
+                                                  {"node_exclusive", job.exclusive}};
+  for (const auto& [name, asked] : options)
+    if (asked) header.missing.push_back(fmt::format("{}: a plain script has no option for it", name));
+  return header;
 }
 
 SchedulerHeader header_of(const Deployment& deployment) {
@@ -93,31 +118,6 @@ std::vector<std::string> start_lines(const Deployment& deployment) {
 
 std::string launcher_words(const Deployment& deployment) {
   return deployment.scheduler == Scheduler::slurm ? slurm_launcher(deployment) : mpirun_words(deployment);
-}
-
-// No scheduler: the script runs where it is started.
-SchedulerHeader bash_header(const Deployment& deployment) {
-  const JobRequest& job = deployment.job;
-  SchedulerHeader header{{"#!/bin/bash"}, {}};
-  const std::pair<const char*, bool> options[] = {{"account", !job.account.empty()},
-                                                  {"queue", !job.queue.empty()},
-                                                  {"partition", !job.partition.empty()},
-                                                  {"qos", !job.qos.empty()},
-                                                  {"wall_time_limit", job.wall_time.has_value()},
-                                                  {"node_count", job.nodes.value_or(1) > 1},
-                                                  {"memory_limit", job.memory > 0},
-                                                  {"minimum_memory_per_processor", job.memory_per_core > 0},
-                                                  {"request_specific_nodes", !job.node_names.empty()},
-                                                  {"job_array", !job.array.empty()},
-                                                  {"architecture_constraint", !job.constraint.empty()},
-                                                  {"job_dependency", !job.dependency.empty()},
-                                                  {"request_event_notification", !job.mail.empty()},
-                                                  {"email_address", !job.address.empty()},
-                                                  {"defer_job", job.start.has_value()},
-                                                  {"node_exclusive", job.exclusive}};
-  for (const auto& [name, asked] : options)
-    if (asked) header.missing.push_back(fmt::format("{}: a plain script has no option for it", name));
-  return header;
 }
 
 }  // namespace kiln

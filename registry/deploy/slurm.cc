@@ -13,9 +13,8 @@ namespace {
 // sbatch reads a directive's line by quotes of its own (src/sbatch/opt.c, get_argument): in both kinds of
 // quotes a backslash takes the next character as it is.
 std::string slurm_value(const std::string& text) {
-  const bool bare = std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter_or_digit(c) || std::string_view("_./:@%+,=-").find(c) != std::string_view::npos;
-  });
+  const bool bare =
+      std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || contains("_./:@%+,=-", c); });
   if (bare) return text;
   std::string quoted = "\"";
   for (const char c : text) {
@@ -80,10 +79,6 @@ void add_checkpoint(const JobRequest& job, Directives& directives) {
   directives.value("signal", fmt::format("B:{}@{}", job.checkpoint->signal, job.checkpoint->before.count()));
 }
 
-std::string names_text(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ","));
-}
-
 }  // namespace
 
 SchedulerHeader slurm_header(const Deployment& deployment) {
@@ -95,7 +90,7 @@ SchedulerHeader slurm_header(const Deployment& deployment) {
   directives.value("partition", job.partition);
   directives.value("qos", job.qos);
   add_size(deployment, directives);
-  directives.value("nodelist", names_text(job.node_names));
+  directives.value("nodelist", joined(job.node_names, ","));
   directives.value("array", job.array);
   add_output(job, directives);
   directives.value("constraint", job.constraint);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,10 +53,11 @@ void HttpConnections::remove(HttpConnection& connection) {
   release_held(connection.address);
   if (!connection.lingers || lingering_.size() >= kMostLingering) return;
   // libmicrohttpd closes the other descriptor, which sends nothing while this one is open.
-  const int descriptor = ::fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0);
+  FileHandle descriptor(::fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0));
   if (descriptor < 0) return;
   ::shutdown(descriptor, SHUT_WR);
-  lingering_.push_back({descriptor, now_ms() + std::min(limits_.request.count(), kLongestLingering)});
+  lingering_.push_back(
+      {std::move(descriptor), now_ms() + std::min(limits_.request.count(), kLongestLingering)});
 }
 
 void HttpConnections::enter(HttpConnection& connection, HttpConnection::Phase phase) {
@@ -93,10 +93,6 @@ void HttpConnections::tend(const std::function<void(HttpConnection&)>& resume, b
   }
 }
 
-HttpConnections::~HttpConnections() {
-  for (const Lingering& one : lingering_) ::close(one.descriptor);
-}
-
 void HttpConnections::read_lingering(std::int64_t now) {
   std::erase_if(lingering_, [&](const Lingering& one) {
     constexpr int kReads = 64;  // of one in a round: no client keeps the lock
@@ -105,9 +101,7 @@ void HttpConnections::read_lingering(std::int64_t now) {
     for (int i = 0; i < kReads && size > 0; ++i)
       size = ::recv(one.descriptor, bytes, sizeof bytes, MSG_DONTWAIT);
     const bool open = size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
-    const bool waits = open && now < one.until_ms;
-    if (!waits) ::close(one.descriptor);
-    return !waits;
+    return !open || now >= one.until_ms;
   });
 }
 
@@ -127,7 +121,7 @@ constexpr int kRound = 64;  // are taken before we ask whether to stop
 
 Acceptor::Acceptor(int listening, std::function<void(const Accepted&)> accept)
     : listening_(listening), accept_(std::move(accept)) {
-  told_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  told_ = FileHandle(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (told_ < 0)
     throw Error(ExitCode::network,
                 fmt::format("cannot create an eventfd for the server: {}", std::strerror(errno)));
@@ -140,7 +134,7 @@ void Acceptor::stop() {
   if (!thread_.joinable()) return;
   ::eventfd_write(told_, 1);
   thread_.join();
-  ::close(told_);
+  told_.close();
 }
 
 bool Acceptor::told_to_stop(int milliseconds) const {

@@ -15,6 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "factory/base/file_handle.h"
+
 namespace kiln {
 
 // One connection, from accept to close. The thread that serves it writes the atomic members.
@@ -42,9 +44,6 @@ class HttpConnections {
     std::size_t per_address = 256;              // 0: no limit
   };
   explicit HttpConnections(Limits limits) : limits_(limits) {}
-  ~HttpConnections();
-  HttpConnections(const HttpConnections&) = delete;
-  HttpConnections& operator=(const HttpConnections&) = delete;
 
   bool admit(const std::string& address);    // counts a connection; false: the address has its share already
   void release(const std::string& address);  // of an admitted connection that was not added
@@ -67,7 +66,7 @@ class HttpConnections {
   // A closed connection whose client still sends: if the kernel closed it with bytes unread, it would send a
   // reset, which can overtake the answer.
   struct Lingering {
-    int descriptor;
+    FileHandle descriptor;
     std::int64_t until_ms;
   };
   void release_held(const std::string& address);  // with the lock in hand
@@ -110,7 +109,7 @@ class Acceptor {
 
   const int listening_;
   const std::function<void(const Accepted&)> accept_;
-  int told_ = -1;  // an eventfd
+  FileHandle told_;  // an eventfd
   std::thread thread_;
 };
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 
@@ -43,16 +43,10 @@ struct AddressesDeleter {
 };
 using Addresses = std::unique_ptr<addrinfo, AddressesDeleter>;
 
-// getaddrinfo takes any number for a port, and of it the last 16 bits.
-bool is_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return problem == std::errc() && end == text.data() + text.size();
-}
-
 Addresses numeric(const std::string& address) {
   const std::size_t colon = address.rfind(':');
-  if (colon == address.npos || colon == 0 || !is_port(std::string_view(address).substr(colon + 1)))
+  // getaddrinfo takes any number for a port, and of it the last 16 bits.
+  if (colon == address.npos || colon == 0 || !as_number<std::uint16_t>(address.substr(colon + 1)))
     no_address(address);
   std::string host = address.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
@@ -78,11 +72,9 @@ sockaddr_un path_address(const std::string& path) {
 bool is_left_behind(const sockaddr_un& address) {
   struct stat found {};
   if (::lstat(address.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
-  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool refused = ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-                       errno == ECONNREFUSED;
-  ::close(probe);
-  return refused;
+  const FileHandle probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+         errno == ECONNREFUSED;
 }
 
 }  // namespace
@@ -97,43 +89,34 @@ ListeningSocket::ListeningSocket(const std::string& address) {
 void ListeningSocket::listen_on_path(const std::string& path) {
   const sockaddr_un address = path_address(path);
   if (is_left_behind(address)) ::unlink(path.c_str());
-  descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  descriptor_ = FileHandle(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto* plain = reinterpret_cast<const sockaddr*>(&address);
   if (descriptor_ < 0 || ::bind(descriptor_, plain, sizeof address) != 0 ||
-      ::listen(descriptor_, kBacklog) != 0) {
-    const int reason = errno;
-    ::close(descriptor_);
-    cannot_listen(std::string(kUnix) + path, reason);
-  }
+      ::listen(descriptor_, kBacklog) != 0)
+    cannot_listen(std::string(kUnix) + path, errno);
   path_ = path;
 }
 
 void ListeningSocket::listen_on_port(const std::string& address) {
   const Addresses found = numeric(address);
-  descriptor_ = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  descriptor_ = FileHandle(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
   ::setsockopt(descriptor_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (descriptor_ < 0 || ::bind(descriptor_, found->ai_addr, found->ai_addrlen) != 0 ||
-      ::listen(descriptor_, kBacklog) != 0) {
-    const int reason = errno;
-    ::close(descriptor_);
-    cannot_listen(address, reason);
-  }
+      ::listen(descriptor_, kBacklog) != 0)
+    cannot_listen(address, errno);
 }
 
 ListeningSocket::~ListeningSocket() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_.close();
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
 ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::exchange(other.path_, {})) {}
+    : descriptor_(std::move(other.descriptor_)), path_(std::exchange(other.path_, {})) {}
 
 ListeningSocket ListeningSocket::of_systemd(const std::map<std::string, std::string>& environment) {
-  auto value = [&](const char* name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
+  auto value = [&](const char* name) { return value_or(environment, name); };
   if (value("LISTEN_PID") != std::to_string(::getpid()) || value("LISTEN_FDS") != "1")
     throw Error(ExitCode::usage, "systemd handed over no socket, or several",
                 "--listen systemd is for a service with a .socket unit of one address");
@@ -161,12 +144,11 @@ bool tell_service_manager(const std::string& address, const std::string& state) 
   to.sun_family = AF_UNIX;
   address.copy(to.sun_path, address.size());
   if (address.front() == '@') to.sun_path[0] = '\0';
-  const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const FileHandle descriptor(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (descriptor < 0) return false;
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size());
   const ssize_t sent = ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL,
                                 reinterpret_cast<const sockaddr*>(&to), size);
-  ::close(descriptor);
   return sent == static_cast<ssize_t>(state.size());
 }
 

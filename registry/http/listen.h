@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "factory/base/file_handle.h"
+
 namespace kiln {
 
 // A listening socket, closed with this.
@@ -31,7 +33,7 @@ class ListeningSocket {
   explicit ListeningSocket(Handed handed) : descriptor_(handed.descriptor) {}
   void listen_on_path(const std::string& path);
   void listen_on_port(const std::string& address);
-  int descriptor_ = -1;
+  FileHandle descriptor_;
   std::string path_{};  // of the socket file, which goes with this
 };
 

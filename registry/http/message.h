@@ -14,7 +14,6 @@ namespace kiln {
 
 // The target of a request (RFC 9112, section 3.2): the origin form, "/v1/images?limit=3", or the absolute one
 // with a host before it. It is not trusted, and never the name of a file.
-
 struct HttpTarget {
   std::vector<std::string> segments{};                       // of the path, decoded; "/" has none
   std::vector<std::pair<std::string, std::string>> query{};  // decoded, in order; a name stands once
@@ -60,5 +59,22 @@ using HttpHandler = std::function<HttpResponse(const ReceivedRequest& request)>;
 HttpResponse http_error(int status, const std::string& message, const std::string& hint = "");
 // "bad_request" of 400: the word that programs compare.
 std::string http_error_code(int status);
+
+// A second, strict reader of a request's head. If a proxy and kiln read a head differently, a client can
+// smuggle a request past the proxy.
+
+// The result of reading a head.
+struct HeaderBlock {
+  int status = 0;         // 0: it is as it must be; else the status of the refusal
+  const char* why = "";   // for the refusal
+  HttpHeaders headers{};  // as ReceivedRequest has them
+  std::uint64_t content_length = 0;
+};
+
+// `block`: method, target, version and headers as libmicrohttpd leaves them: the first blank, the last before
+// the version, each CR, each LF that ends a line and the colons are NULs. This shows a line that does not
+// end with CR LF, a folded line (obs-fold), a NUL of the client, and text that is no header. `target_bytes`:
+// length of the target, which libmicrohttpd writes over.
+HeaderBlock read_header_block(std::string_view block, std::size_t target_bytes);
 
 }  // namespace kiln

@@ -16,7 +16,6 @@
 
 #include "factory/base/error.h"
 #include "registry/http/connections.h"
-#include "registry/http/header_block.h"
 
 namespace kiln {
 namespace {

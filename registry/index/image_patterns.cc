@@ -56,9 +56,8 @@ const std::array<ImageKey, 8> kImageKeys = {{
 constexpr std::size_t kApplication = 0;
 
 bool any_matches(const Words& globs, const Words& values) {
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-    return std::any_of(values.begin(), values.end(),
-                       [&](const std::string& value) { return glob_matches(glob, value); });
+  return std::ranges::any_of(globs, [&](const std::string& glob) {
+    return std::ranges::any_of(values, [&](const std::string& value) { return glob_matches(glob, value); });
   });
 }
 
@@ -88,8 +87,8 @@ std::string ImagePatterns::application() const {
 bool ImagePatterns::match(const IndexEntry& entry) const {
   if (!names_.empty() && !any_matches(names_, {entry.image.name(), entry.image.tag, entry.image.code}))
     return false;
-  return std::all_of(keys_.begin(), keys_.end(),
-                     [&](const auto& key) { return any_matches(key.second, key.first->values(entry)); });
+  return std::ranges::all_of(
+      keys_, [&](const auto& key) { return any_matches(key.second, key.first->values(entry)); });
 }
 
 ImagePatterns::Globs& ImagePatterns::of_key(const std::string& name) {

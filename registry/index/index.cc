@@ -4,19 +4,15 @@
 
 #include <algorithm>
 #include <future>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "factory/base/effects.h"
 #include "factory/base/text.h"
 #include "factory/record/image_blobs.h"
 #include "registry/index/index_mended.h"
 #include "registry/index/index_reading.h"
-#include "registry/index/kept_speed.h"
 #include "registry/index/next_snapshot.h"
 
 namespace kiln {
@@ -50,7 +46,7 @@ struct Change {
 };
 
 void add_matrix(std::vector<std::string>& matrices, const std::string& matrix) {
-  auto at = std::lower_bound(matrices.begin(), matrices.end(), matrix);
+  auto at = std::ranges::lower_bound(matrices, matrix);
   if (!matrix.empty() && (at == matrices.end() || *at != matrix)) matrices.insert(at, matrix);
 }
 
@@ -96,8 +92,8 @@ bool changes_anything(IndexState& state, const Change& change) {
   const CurrentRow current = state.current_row();
   if (current.snapshot < 0 || state.is_behind(current)) return true;
   if (!changes_of(state, change).empty()) return true;
-  return std::any_of(change.moves.begin(), change.moves.end(),
-                     [&](const Move& move) { return state.record(move.identity.hex()) != move.record; });
+  return std::ranges::any_of(
+      change.moves, [&](const Move& move) { return state.record(move.identity.hex()) != move.record; });
 }
 
 // The current snapshot, which is held no longer.
@@ -235,8 +231,7 @@ void MappingImport::add(const ImageRecord& mapping) {
 std::int64_t MappingImport::finish(const std::string& created) {
   const std::vector<TagChange> changed = changes();
   drop_replaced();
-  const bool is_new =
-      std::any_of(taken_.begin(), taken_.end(), [](const auto& one) { return one.second.is_new; });
+  const bool is_new = std::ranges::any_of(taken_, [](const auto& one) { return one.second.is_new; });
   const std::int64_t current = writer_.current().snapshot;
   if (!is_new && changed.empty() && current >= 0) return current;
   write_sidecars();

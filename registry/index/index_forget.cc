@@ -89,7 +89,7 @@ void remove_sidecars(const BlobStore& store, const Forgotten& gone) {
 void IndexWriter::keep_snapshots(const std::set<std::int64_t>& numbers,
                                  const std::set<std::int64_t>& in_full) {
   std::vector<SnapshotRow> rows = state_.snapshot_rows();
-  std::reverse(rows.begin(), rows.end());
+  std::ranges::reverse(rows);
   std::int64_t before = 0;  // SnapshotRow::changes of the row before, as it was
   std::int64_t now = 0;     // and as it is
   for (SnapshotRow& row : rows) {

@@ -194,7 +194,9 @@ std::unique_ptr<IndexState> open_for_reading(const fs::path& folder) {
       folder, [] {}, [&] { return read_as_it_is(folder); });
 }
 
-std::unique_ptr<IndexState> open_or_make_again(const fs::path& folder) {
+// The database in `folder`, verified; made again from the sidecars, and from what the old one still proves,
+// where it is missing or damaged: `found` says so. Throws Error(store).
+static std::unique_ptr<IndexState> open_or_make_again(const fs::path& folder) {
   make_durable_folder(folder);
   if (auto state = open_whole(folder)) return state;
   FileLock lock = lock_of(folder);

@@ -85,8 +85,9 @@ void no_snapshot(std::int64_t number, std::int64_t newest) {
                           : fmt::format("the newest is {}; `kiln index snapshots` shows them", newest));
 }
 
-std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
-                                  std::optional<std::int64_t> snapshot) {
+// Images that are not lost and that the filter takes, proven.
+static std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
+                                         std::optional<std::int64_t> snapshot) {
   const Asked asked = asked_for(state, snapshot);
   if (asked.live && asked.number < 0) fail_lost(-asked.number);
   std::vector<RawEntry> entries;
@@ -104,12 +105,12 @@ std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
       if (!tag.lost && takes(filter, row.application, tag.measured))
         entries.push_back(raw_entry(state, std::move(tag)));
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const RawEntry& a, const RawEntry& b) { return a.name < b.name; });
+  std::ranges::sort(entries, {}, &RawEntry::name);
   return entries;
 }
 
-std::vector<ApplicationRow> application_rows(IndexState& state, std::optional<std::int64_t> snapshot) {
+// One for each application of the snapshot, proven.
+static std::vector<ApplicationRow> application_rows(IndexState& state, std::optional<std::int64_t> snapshot) {
   const Asked asked = asked_for(state, snapshot);
   if (asked.live) return state.applications(asked.current);
   std::vector<ApplicationRow> rows;
@@ -155,8 +156,8 @@ IndexEntry parsed(const RawEntry& raw) {
       entry.measurements.push_back(std::move(*measured));
   }
   const auto earlier = [](const auto& a, const auto& b) { return a.taken < b.taken; };
-  std::stable_sort(entry.measurements.begin(), entry.measurements.end(), earlier);
-  std::stable_sort(entry.tuned.begin(), entry.tuned.end(), earlier);
+  std::ranges::stable_sort(entry.measurements, earlier);
+  std::ranges::stable_sort(entry.tuned, earlier);
   keep_last(entry.tuned);
   return entry;
 }
@@ -239,8 +240,8 @@ std::vector<Snapshot> Index::snapshots() const {
     for (const SnapshotRow& row : state_->snapshot_rows())
       result.push_back({row.number, row.created, row.note, static_cast<std::size_t>(row.images),
                         row.number == now, row.number == now && is_held});
-    const bool behind = now > 0 && std::none_of(result.begin(), result.end(),
-                                                [](const Snapshot& one) { return one.current; });
+    const bool behind =
+        now > 0 && std::ranges::none_of(result, [](const Snapshot& one) { return one.current; });
     if (!behind) return result;
     auto content = state_->snapshot(now);
     if (content)
@@ -271,8 +272,7 @@ std::vector<TagSpan> spans_of(IndexState& state, const TagName& name) {
   const std::int64_t newest = state.current_row().newest;
   if (const auto tag = state.tag(name); tag && tag->first <= newest)
     spans.push_back(span_of(tag->tagged, tag->first, newest));
-  std::stable_sort(spans.begin(), spans.end(),
-                   [](const TagSpan& a, const TagSpan& b) { return a.first < b.first; });
+  std::ranges::stable_sort(spans, {}, &TagSpan::first);
   return spans;
 }
 

@@ -30,10 +30,5 @@ struct EntryFilter {
   std::optional<std::string> application{};  // in lower case; nullopt: all
   bool only_measured = false;
 };
-// Images that are not lost and that the filter takes, proven.
-std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
-                                  std::optional<std::int64_t> snapshot);
-// One for each application of the snapshot, proven.
-std::vector<ApplicationRow> application_rows(IndexState& state, std::optional<std::int64_t> snapshot);
 
 }  // namespace kiln

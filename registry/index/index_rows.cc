@@ -1,8 +1,5 @@
 #include "registry/index/index_rows.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace kiln {
 namespace {
@@ -23,7 +23,7 @@ template <typename Row, typename... Values>
 std::vector<Row> summed_rows(Database& database, const RowSum& expected, const std::string& application,
                              std::string_view rest, const Values&... values) {
   constexpr std::string_view kColumns = Row::kColumns;
-  const auto last = static_cast<int>(std::count(kColumns.begin(), kColumns.end(), ','));
+  const auto last = static_cast<int>(std::ranges::count(kColumns, ','));
   LentStatement statement = database.lend(select_rows<Row>(rest));
   statement->with(values...);
   std::vector<Row> rows;
@@ -336,7 +336,7 @@ std::vector<std::int64_t> snapshot_sidecars(const BlobStore& store) {
     std::from_chars(name.data(), name.data() + name.size(), number);
     if (number > 0 && std::to_string(number) == name) numbers.push_back(number);
   }
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   return numbers;
 }
 

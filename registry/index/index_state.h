@@ -1,10 +1,8 @@
 // The inside of Index: the database as readers see it, every row proven, and the sidecars beside it.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "registry/index/index.h"

@@ -8,7 +8,6 @@
 
 #include "registry/index/index.h"
 #include "registry/index/index_mended.h"
-#include "registry/index/index_reading.h"
 #include "registry/index/next_snapshot.h"
 
 namespace kiln {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "registry/index/recovery.h"
 
 namespace kiln {
@@ -158,14 +159,10 @@ RetiredReasons::RetiredReasons(IndexState& state)
     : state_(state), written_(written_retirements(state.store)) {}
 
 std::string RetiredReasons::of(const std::string& bits) const {
-  if (written_) {
-    const auto found = written_->find(bits);
-    return found == written_->end() ? "" : found->second;
-  }
+  if (written_) return value_or(*written_, bits);
   std::vector<TagRow> tags = state_.tags_of_bits(bits);
   std::erase_if(tags, [](const TagRow& tag) { return tag.tagged.retired.empty(); });
-  const auto first = std::min_element(tags.begin(), tags.end(),
-                                      [](const TagRow& a, const TagRow& b) { return a.name < b.name; });
+  const auto first = std::ranges::min_element(tags, {}, &TagRow::name);
   return first == tags.end() ? "" : first->tagged.retired;
 }
 

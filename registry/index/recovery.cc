@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "factory/base/text.h"
 #include "registry/index/kept_speed.h"
 #include "registry/index/next_snapshot.h"
 #include "registry/index/site_documents.h"
@@ -317,9 +316,7 @@ RecoveryReport Index::recover() {
   }
   RecoveryReport opening = std::exchange(state_->found, {});
   // What opening found lost, it has put something else in the place of: it is not found again.
-  std::erase_if(opening.lost, [&](const std::string& what) {
-    return std::find(report.lost.begin(), report.lost.end(), what) != report.lost.end();
-  });
+  std::erase_if(opening.lost, [&](const std::string& what) { return contains(report.lost, what); });
   report.lost.insert(report.lost.begin(), opening.lost.begin(), opening.lost.end());
   report.adopted += opening.adopted;
   report.rewritten += opening.rewritten;

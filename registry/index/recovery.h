@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "registry/index/index_state.h"
@@ -20,7 +19,6 @@ namespace kiln {
 // Formats 1 and 2 had all tags of each snapshot; the row of a snapshot had the checksum of its sidecar, that
 // of an image or a measurement the one of its record. Format 1 had tags without `failing`, `retired` and
 // `matrices`. Format 3 had no profiles, and tags without what they say of their image.
-
 class OldRows {
  public:
   // What does not prove itself is left out, or (strict) throws DamagedDatabase.
@@ -44,10 +42,6 @@ class OldRows {
   std::int64_t format_;
   bool strict_;
 };
-
-// The database in `folder`, verified; made again from the sidecars, and from what the old one still proves,
-// where it is missing or damaged: `found` says so. Throws Error(store).
-std::unique_ptr<IndexState> open_or_make_again(const std::filesystem::path& folder);
 
 // recover() of a database in which opening sees no damage, but reading all of it does.
 std::unique_ptr<IndexState> reconcile_or_make_again(const std::filesystem::path& folder);

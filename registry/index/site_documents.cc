@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "factory/base/digest.h"
 #include "factory/base/text.h"
@@ -30,9 +31,7 @@ bool same_name(const SiteDocument& one, const SiteDocument& other) {
 // Whether there is a copy, whole or not.
 bool has_copy(const BlobStore& store) {
   const std::vector<std::string> names = store.sidecars(BlobStore::Sidecar::snapshot);
-  return std::any_of(kCopies.begin(), kCopies.end(), [&](const char* copy) {
-    return std::find(names.begin(), names.end(), copy) != names.end();
-  });
+  return std::ranges::any_of(kCopies, [&](const char* copy) { return contains(names, copy); });
 }
 
 SiteDocument read_entry(const JsonNode& node) {
@@ -72,12 +71,14 @@ std::vector<SiteDocument> all_site_documents(const BlobStore& store) {
   return all;
 }
 
-std::vector<SiteDocument> site_documents_of(const std::vector<SiteDocument>& all, std::int64_t snapshot) {
+// Those of this snapshot, in the order of their import.
+static std::vector<SiteDocument> site_documents_of(const std::vector<SiteDocument>& all,
+                                                   std::int64_t snapshot) {
   std::vector<SiteDocument> found;
   for (const SiteDocument& document : all) {
     if (document.since > snapshot) continue;
-    const auto before = std::find_if(found.begin(), found.end(),
-                                     [&](const SiteDocument& one) { return same_name(one, document); });
+    const auto before =
+        std::ranges::find_if(found, [&](const SiteDocument& one) { return same_name(one, document); });
     const bool removes = document.document.empty();
     if (before == found.end() && !removes)
       found.push_back(document);
@@ -116,15 +117,14 @@ namespace {
 
 // Whether it changes nothing: it is there already, or it removes what is not there.
 bool is_known(const std::vector<SiteDocument>& known, const SiteDocument& document) {
-  const auto same = std::find_if(known.begin(), known.end(), [&](const SiteDocument& one) {
-    return one.kind == document.kind && one.name == document.name;
-  });
+  const auto same =
+      std::ranges::find_if(known, [&](const SiteDocument& one) { return same_name(one, document); });
   return (same == known.end() ? "" : same->document) == document.document;
 }
 
 std::string note_of(const std::vector<SiteDocument>& documents) {
-  const bool removes = std::all_of(documents.begin(), documents.end(),
-                                   [](const SiteDocument& one) { return one.document.empty(); });
+  const bool removes =
+      std::ranges::all_of(documents, [](const SiteDocument& one) { return one.document.empty(); });
   return counted(documents.size(), "document") + " of the site" + (removes ? " removed" : "");
 }
 

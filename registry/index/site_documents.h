@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,6 @@ struct SiteDocument {
 // All that was imported, oldest first, also what was replaced, and removals. Throws Error(store) if both
 // copies are damaged.
 std::vector<SiteDocument> all_site_documents(const BlobStore& store);
-// Those of this snapshot, in the order of their import.
-std::vector<SiteDocument> site_documents_of(const std::vector<SiteDocument>& all, std::int64_t snapshot);
 // REQUIRES: the store is open for writing.
 void write_site_documents(const BlobStore& store, const std::vector<SiteDocument>& all);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "factory/base/digest.h"
 #include "factory/base/json_put.h"
@@ -45,8 +44,7 @@ Tagged tagged_from(const JsonNode& tag) {
 
 // As JSON it is itself, between quotes.
 bool is_plain(std::string_view word) {
-  return std::all_of(word.begin(), word.end(),
-                     [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  return std::ranges::all_of(word, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
 }
 
 // Of an array of plain words, as words_text() writes it; nullopt for any other JSON: thousands are read for
@@ -81,7 +79,7 @@ TagName tag_name_of(const ImageRecord& image) {
 
 std::string words_text(const std::vector<std::string>& words) {
   if (words.empty()) return "";
-  if (!std::all_of(words.begin(), words.end(), is_plain)) return Json(words).dump();
+  if (!std::ranges::all_of(words, is_plain)) return Json(words).dump();
   std::string text = "[";
   for (const std::string& word : words) text += (text.size() > 1 ? ",\"" : "\"") + word + "\"";
   return text + "]";

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "factory/base/median.h"
+#include "factory/base/text.h"
 #include "registry/model/speed_model.h"
 
 namespace kiln {
@@ -16,10 +17,7 @@ constexpr double kRatioPenalty = 0.3;  // draws the few anchors' slopes to 0
 constexpr double kFarAnchors = 1;      // squared distance at which an anchor counts half
 constexpr const char* kOfAStep[] = {"operations", "activations", "input_bytes"};
 
-double batch_of(const SpeedRecord& record) {
-  const auto found = record.amounts.find("batch");
-  return found == record.amounts.end() ? 1 : found->second;
-}
+double batch_of(const SpeedRecord& record) { return value_or(record.amounts, "batch", 1); }
 
 double sample_logarithm(const SpeedRecord& record) { return std::log(record.seconds / batch_of(record)); }
 
@@ -148,7 +146,7 @@ std::vector<std::size_t> choose_anchors(const std::vector<SpeedRecord>& known, s
     std::size_t best = 0;
     double least = INFINITY;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      double sum = std::find(chosen.begin(), chosen.end(), i) == chosen.end() ? 0 : INFINITY;
+      double sum = !contains(chosen, i) ? 0 : INFINITY;
       for (std::size_t j = 0; j < rows.size() && sum < least; ++j)
         sum += std::min(nearest[j], distances[i * rows.size() + j]);
       if (sum < least) std::tie(best, least) = std::pair(i, sum);
@@ -233,6 +231,78 @@ AnchoredTime AnchoredModel::predict(std::size_t place) const {
   const double ratio = is_linear_ ? linear + residuals / weights : median_;
   return {batch * std::exp(elsewhere + ratio), batch * std::exp(elsewhere + linear),
           batch * std::exp(elsewhere), batch * std::exp(elsewhere + median_), is_linear_};
+}
+
+namespace {
+
+// Nine in ten of the errors of a normal distribution are within this many of their mean size.
+constexpr double kNineInTen = 1.645 * 1.2533;
+
+bool is_of_workload(std::string_view word) { return word == "workload" || word == "network_family"; }
+
+bool has_workload(const SpeedSeries& series, const std::string& workload) {
+  return std::ranges::any_of(series.records,
+                             [&](const SpeedRecord& record) { return record.workload == workload; });
+}
+
+// A record of a run has a host, one of a table the word `host`.
+bool is_asked(const SpeedSeries& series, const SpeedRecord& question) {
+  if (question.host.empty() ? !question.words.contains("host") : series.host != question.host) return false;
+  const auto& words = series.records.front().words;
+  return std::ranges::all_of(question.words, [&](const auto& word) {
+    const auto known = words.find(word.first);
+    return is_of_workload(word.first) || (known != words.end() && known->second == word.second);
+  });
+}
+
+std::optional<SpeedSeries> series_of(const std::vector<SpeedSeries>& all, const SpeedRecord& question) {
+  std::optional<SpeedSeries> found;
+  for (const SpeedSeries& series : all) {
+    if (!is_asked(series, question)) continue;
+    if (found) return std::nullopt;
+    found = series;
+  }
+  return found;
+}
+
+// `there` with the question in its place, as a workload of 1 s: only times of anchors are read there.
+SpeedSeries with_question(SpeedSeries there, SpeedRecord question) {
+  question.seconds = 1;
+  question.host = there.host;
+  question.image = there.image;
+  const auto place = std::ranges::lower_bound(there.records, question.workload, {}, &SpeedRecord::workload);
+  there.records.insert(place, std::move(question));
+  return there;
+}
+
+}  // namespace
+
+std::optional<AnchoredPrediction> predict_with_anchors(std::span<const SpeedRecord> records,
+                                                       const SpeedRecord& question, std::size_t least) {
+  const std::vector<SpeedSeries> all = speed_series(records);
+  const auto there = series_of(all, question);
+  if (!there || has_workload(*there, question.workload)) return std::nullopt;
+  std::vector<SpeedSeries> others;
+  for (const SpeedSeries& other : all)
+    if (has_workload(other, question.workload)) others.push_back(other);
+  const auto pairs = nearest_series(with_question(*there, question), others, least + 1);
+  if (pairs.empty()) return std::nullopt;
+  std::size_t place = 0;
+  std::vector<std::size_t> anchors;
+  for (std::size_t i = 0; i < pairs.front().there.size(); ++i) {
+    if (pairs.front().there[i].workload == question.workload)
+      place = i;
+    else
+      anchors.push_back(i);
+  }
+  const SeriesPair& pair = best_pair(pairs, anchors);
+  const AnchoredModel model(pair, anchors);
+  const AnchoredTime time = model.predict(place);
+  const double margin = std::exp(kNineInTen * model.error());
+  const SpeedRecord& elsewhere = pair.known[place];
+  return AnchoredPrediction{time.seconds,   time.seconds / margin, time.seconds * margin, anchors.size(),
+                            there->host,    there->image,          elsewhere.host,        elsewhere.image,
+                            time.elsewhere, time.by_line};
 }
 
 }  // namespace kiln

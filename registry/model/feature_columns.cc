@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "factory/base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -14,15 +16,11 @@ constexpr double kMargin = 1.1;       // an amount may be so far outside what wa
 constexpr double kNothingNew = 1e-6;  // part of a column that others do not have: rounding
 
 const double* amount_of(const SpeedRecord& record, std::string_view name) {
-  const auto found = record.amounts.find(name);
-  return found == record.amounts.end() ? nullptr : &found->second;
+  return find_value(record.amounts, name);
 }
 
 // Nothing is a word as well: an image without graph compilers.
-std::string word_of(const SpeedRecord& record, std::string_view name) {
-  const auto found = record.words.find(name);
-  return found == record.words.end() ? "" : found->second;
-}
+std::string word_of(const SpeedRecord& record, std::string_view name) { return value_or(record.words, name); }
 
 std::string shown(const std::string& word) { return word.empty() ? "none" : word; }
 
@@ -93,9 +91,8 @@ FeatureColumns::FeatureColumns(std::span<const SpeedRecord> records) {
 void FeatureColumns::add(const ModelFeature& feature, std::span<const SpeedRecord> records) {
   const std::string name(feature.name);
   if (feature.amount) {
-    const auto known = std::count_if(records.begin(), records.end(), [&](const SpeedRecord& record) {
-      return amount_of(record, feature.name) != nullptr;
-    });
+    const auto known = std::ranges::count_if(
+        records, [&](const SpeedRecord& record) { return amount_of(record, feature.name) != nullptr; });
     if (known < static_cast<std::ptrdiff_t>(records.size())) {
       left_out_.push_back({name, fmt::format("is known of {} of {} records", known, records.size())});
       return;
@@ -127,7 +124,7 @@ void FeatureColumns::add_kin(const ModelFeature& feature, std::span<const SpeedR
 
 int FeatureColumns::WordLevels::level_of(const SpeedRecord& record) const {
   const std::string word = shown(word_of(record, feature));
-  const auto found = std::find(levels.begin(), levels.end(), word);
+  const auto found = std::ranges::find(levels, word);
   return found == levels.end() ? -1 : static_cast<int>(found - levels.begin());
 }
 

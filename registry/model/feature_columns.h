@@ -2,7 +2,6 @@
 // Pure.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

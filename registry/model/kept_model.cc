@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/text.h"
 #include "factory/record/record_fields.h"
 
 namespace kiln {
@@ -101,17 +102,17 @@ std::vector<double> errors_of(const JsonNode& node) {
 void add_image_words(SpeedRecord& question, const ImageRecord& image) {
   std::map<std::string, std::vector<std::string>> names;
   for (const ComponentRecord& component : image.components) names[component.kind].push_back(component.name);
-  auto joined = [&](const char* kind) {
-    std::sort(names[kind].begin(), names[kind].end());
-    return fmt::format("{}", fmt::join(names[kind], "+"));
+  auto of_kind = [&](const char* kind) {
+    std::ranges::sort(names[kind]);
+    return joined(names[kind], "+");
   };
   question.words["framework"] = image.repository;
   question.words["version"] = fmt::format("{} {}", image.repository, image.version.text());
   question.words["method"] = image.method;
   question.words["target"] = image.cpu;
-  question.words["compilers"] = joined("compiler");
-  question.words["libraries"] = joined("library");
-  question.words["runtimes"] = joined("runtime");
+  question.words["compilers"] = of_kind("compiler");
+  question.words["libraries"] = of_kind("library");
+  question.words["runtimes"] = of_kind("runtime");
 }
 
 }  // namespace
@@ -147,8 +148,8 @@ SpeedPrediction KeptModel::predict(const ImageRecord& image, const HostDescripti
     return none;
   }
   const auto& records = model_.records();
-  const bool known = std::any_of(records.begin(), records.end(),
-                                 [&](const SpeedRecord& record) { return record.workload == workload; });
+  const bool known =
+      std::ranges::any_of(records, [&](const SpeedRecord& record) { return record.workload == workload; });
   if (!known) {
     none.no_data = fmt::format("the workload {} was never measured", workload);
     return none;

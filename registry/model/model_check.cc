@@ -6,12 +6,14 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "factory/base/enum_names.h"
 #include "factory/base/error.h"
 #include "factory/base/median.h"
+#include "factory/base/text.h"
 #include "registry/model/anchors.h"
 
 namespace kiln {
@@ -157,7 +159,7 @@ void predict_from_anchors(const std::vector<SeriesPair>& pairs, std::size_t coun
   const SeriesPair& pair = best_pair(pairs, anchors);
   const AnchoredModel model(pair, anchors);
   for (std::size_t i = 0; i < pair.there.size(); ++i) {
-    if (std::find(anchors.begin(), anchors.end(), i) != anchors.end()) continue;
+    if (contains(anchors, i)) continue;
     const double measured = pair.there[i].seconds;
     const AnchoredTime predicted = model.predict(i);
     check.errors.push_back(std::log(predicted.seconds / measured));

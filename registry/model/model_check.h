@@ -1,7 +1,6 @@
 // How well the model predicts what it has not seen, beside two ways to guess without a model. Pure.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -30,8 +30,8 @@ std::vector<SpeedRecord> checked(std::vector<SpeedRecord> records) {
   for (const SpeedRecord& record : records)
     if (!(std::isfinite(record.seconds) && record.seconds > 0))
       throw Error(ExitCode::input, fmt::format("{} has a time of {:g} s", record.image, record.seconds));
-  if (std::all_of(records.begin(), records.end(),
-                  [&](const SpeedRecord& record) { return record.seconds == records.front().seconds; }))
+  if (std::ranges::all_of(
+          records, [&](const SpeedRecord& record) { return record.seconds == records.front().seconds; }))
     throw Error(ExitCode::input,
                 fmt::format("all {} records have the same time of {:g} s: there is nothing to learn",
                             records.size(), records.front().seconds));
@@ -114,14 +114,14 @@ SpeedPrediction SpeedModel::predict(const SpeedRecord& question) const {
                          fmt::format("{}{}: time times {:.2f}", column.feature,
                                      column.level.empty() ? "" : " " + column.level, std::exp(part)));
   }
-  std::sort(parts.begin(), parts.end());
+  std::ranges::sort(parts);
   for (auto& [size, text] : parts) prediction.reasons.push_back(std::move(text));
   return prediction;
 }
 
 void SpeedModel::set_errors(std::vector<double> logarithms) {
   for (double& error : logarithms) error = std::abs(error);
-  std::sort(logarithms.begin(), logarithms.end());
+  std::ranges::sort(logarithms);
   errors_ = std::move(logarithms);
 }
 

@@ -2,8 +2,6 @@
 // the nearest measured records are off. Pure and deterministic.
 #pragma once
 
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -141,12 +141,10 @@ void set_model_feature(SpeedRecord& record, std::string_view name, const std::st
     record.words[std::string(name)] = value;
     return;
   }
-  double amount = 0;
-  const char* end = value.data() + value.size();
-  const auto [rest, problem] = std::from_chars(value.data(), end, amount);
-  if (value.empty() || rest != end || problem != std::errc{} || !std::isfinite(amount) || amount <= 0)
+  const auto amount = as_number<double>(value);
+  if (!amount || !std::isfinite(*amount) || *amount <= 0)
     throw Error(ExitCode::input, fmt::format("{}: '{}' is not a number over 0", name, value));
-  record.amounts[std::string(name)] = amount;
+  record.amounts[std::string(name)] = *amount;
 }
 
 }  // namespace kiln

@@ -4,14 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
-#include <vector>
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "registry/deploy/command_words.h"
-#include "registry/modules/module_quote.h"
 
 namespace kiln {
 namespace {
@@ -23,7 +19,7 @@ std::string exec_wrapper_name(const ModuleImage& module) { return module.name + 
 std::vector<std::string> wrapper_names(const ModuleImage& module) {
   std::vector<std::string> names = {exec_wrapper_name(module)};
   for (const ModuleProgram& program : module.programs) names.push_back(program.name);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -191,8 +187,7 @@ std::string reframe_class(const ModuleImage& module, const std::string& subject,
 std::string programs_test(const ModuleImage& module) {
   std::vector<std::string> known;
   for (const ModuleProgram& program : module.programs)
-    if (std::find(known.begin(), known.end(), program.command) == known.end())
-      known.push_back(program.command);
+    if (!contains(known, program.command)) known.push_back(program.command);
   std::string programs;
   for (const std::string& command : known) programs += (programs.empty() ? "" : ", ") + quote_python(command);
   return reframe_class(module, "programs", "The image has the program") +
@@ -247,7 +242,7 @@ void refuse_runtime(ContainerRuntime runtime) {
 
 void refuse_equal_names(const ModuleImage& module) {
   const std::vector<std::string> names = wrapper_names(module);
-  const auto twice = std::adjacent_find(names.begin(), names.end());
+  const auto twice = std::ranges::adjacent_find(names);
   if (twice == names.end()) return;
   throw Error(ExitCode::usage,
               fmt::format("two wrappers of {} have the name '{}'", module.image.name, *twice),
@@ -281,7 +276,7 @@ void add_module(const ModuleImage& module, const ModuleTerms& terms, ModuleFiles
 // that module in the folder of the same name (shpc/main/modules/module.py, shpc/main/registry/filesystem.py).
 std::string shpc_name(const ModuleImage& module) {
   std::string name = without_tag(module.pinned);
-  std::replace(name.begin(), name.end(), ':', '/');
+  std::ranges::replace(name, ':', '/');
   return name;
 }
 
@@ -308,9 +303,67 @@ ModuleFiles module_files(const std::vector<ModuleImage>& modules, const ModuleTe
     add_module(module, terms, made);
   }
   add_shpc(modules, made);
-  std::sort(made.files.begin(), made.files.end(),
-            [](const ModuleFile& one, const ModuleFile& other) { return one.path < other.path; });
+  std::ranges::sort(made.files, {}, &ModuleFile::path);
   return made;
 }
+
+namespace {
+
+// In double quotes: a backslash before each of `special`, and a control character as `number` writes it.
+std::string escaped_literal(std::string_view text, std::string_view special,
+                            std::string (*number)(unsigned char)) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (is_control(c)) {
+      quoted += number(static_cast<unsigned char>(c));
+      continue;
+    }
+    if (contains(special, c)) quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string decimal_escape(unsigned char c) { return fmt::format("\\{:03}", c); }
+std::string hex_escape(unsigned char c) { return fmt::format("\\x{:02x}", c); }
+std::string unicode_escape(unsigned char c) { return fmt::format("\\u{:04x}", c); }
+
+// Characters that YAML 1.1 takes for line ends or does not print (section 5.1), as UTF-8, and their escapes.
+constexpr std::pair<std::string_view, std::string_view> kYamlUnprintable[] = {
+    {"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"}, {"\xef\xbb\xbf", "\\ufeff"},
+    {"\xef\xbf\xbe", "\\ufffe"}, {"\xef\xbf\xbf", "\\uffff"},
+};
+
+// The escape of the character at `at` and its length in `text`; "" for one that needs none.
+std::pair<std::string, std::size_t> yaml_escape(std::string_view text, std::size_t at) {
+  if (text[at] == '\xc2' && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) < 0xa0)
+    return {hex_escape(static_cast<unsigned char>(text[at + 1])), 2};
+  for (const auto& [bytes, escape] : kYamlUnprintable)
+    if (text.substr(at).starts_with(bytes)) return {std::string(escape), bytes.size()};
+  return {"", 1};
+}
+
+}  // namespace
+
+std::string quote_lua(std::string_view text) { return escaped_literal(text, "\"\\", decimal_escape); }
+
+std::string quote_tcl(std::string_view text) {
+  return escaped_literal(text, "\"\\$[]{}", unicode_escape);  // \x would take all hex digits that follow
+}
+
+std::string quote_yaml(std::string_view text) {
+  const std::string plain = escaped_literal(text, "\"\\", hex_escape);
+  std::string quoted;
+  for (std::size_t at = 0; at < plain.size();) {
+    const auto [escape, length] = yaml_escape(plain, at);
+    quoted += escape.empty() ? std::string(1, plain[at]) : escape;
+    at += length;
+  }
+  return quoted;
+}
+
+std::string quote_toml(std::string_view text) { return escaped_literal(text, "\"\\", unicode_escape); }
+
+std::string quote_python(std::string_view text) { return escaped_literal(text, "\"\\", hex_escape); }
 
 }  // namespace kiln

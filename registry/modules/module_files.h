@@ -12,6 +12,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/modules/module_image.h"
@@ -39,5 +40,14 @@ struct ModuleTerms {
 // cannot be started by a wrapper, and for two programs of one name, Error(no_match) for an image that the
 // runtime cannot find.
 ModuleFiles module_files(const std::vector<ModuleImage>& modules, const ModuleTerms& terms);
+
+// Quoting for the languages of module files: each returns a literal, with its quotes, that reads back as
+// `text`. Whatever a value holds, it stays one value on one line. REQUIRES: `text` is UTF-8.
+
+std::string quote_lua(std::string_view text);
+std::string quote_tcl(std::string_view text);     // one word, also between the braces of a procedure
+std::string quote_yaml(std::string_view text);    // YAML 1.1 and 1.2, double quotes
+std::string quote_toml(std::string_view text);    // TOML 1.0, a basic string
+std::string quote_python(std::string_view text);  // Python 3, a source file in UTF-8
 
 }  // namespace kiln

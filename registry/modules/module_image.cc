@@ -6,9 +6,7 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/base/visible_text.h"
 #include "factory/record/image_record.h"
-#include "registry/deploy/container_runtime.h"
 
 namespace kiln {
 namespace {
@@ -18,9 +16,7 @@ constexpr std::string_view kDockerScheme = "docker://";
 // Names of modules, versions and programs are parts of paths, and words of module systems.
 bool is_module_word(std::string_view word) {
   return !word.empty() && word.size() <= 200 && (is_letter_or_digit(word.front()) || word.front() == '_') &&
-         std::all_of(word.begin(), word.end(), [](char c) {
-           return is_letter_or_digit(c) || std::string_view("._+-").find(c) != std::string_view::npos;
-         });
+         std::ranges::all_of(word, [](char c) { return is_letter_or_digit(c) || contains("._+-", c); });
 }
 
 std::string label_of(const ImageRecord& image, const char* name) {
@@ -31,7 +27,7 @@ std::string label_of(const ImageRecord& image, const char* name) {
 // What a path of a SIF holds goes into files of lines.
 void refuse_lines(const DeployedImage& image) {
   const std::string& path = image.sif;
-  if (first_not_utf8(path) == path.npos && std::none_of(path.begin(), path.end(), is_control)) return;
+  if (first_not_utf8(path) == path.npos && std::ranges::none_of(path, is_control)) return;
   throw Error(ExitCode::usage, fmt::format("the path '{}' has control characters", on_one_line(path)),
               "rename the file");
 }
@@ -44,7 +40,7 @@ bool has_python(const ImageRecord& image) {
 std::string name_in(const DeployedImage& image) {
   const std::string last(last_part(image.sif.empty() ? image.reference : image.sif));
   const std::size_t colon = last.find(':');
-  if (!image.sif.empty() || last.find('@') != last.npos || colon == last.npos) return "";
+  if (!image.sif.empty() || contains(last, '@') || colon == last.npos) return "";
   return last.substr(0, colon) + "/" + last.substr(colon + 1);
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/answer/reference.h"
+#include "registry/answer/answer.h"
 #include "registry/deploy/container_runtime.h"
 
 namespace kiln {

@@ -7,7 +7,6 @@
 
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "registry/scaling/rank_list.h"
 
 namespace kiln {
 namespace {

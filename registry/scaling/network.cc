@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "factory/base/error.h"
-#include "factory/base/keys.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 
@@ -197,7 +197,7 @@ class NetworkReader {
 
   void read_layer(const JsonNode& layer, const std::string& type) {
     static const std::vector<std::string> kTypes = {"convolution", "pool", "add", "dense"};
-    if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
+    if (!contains(kTypes, type))
       layer.at("type").fail(fmt::format("unknown layer type '{}'", type), "convolution, pool, add or dense");
     layer.allow_only(keys_of("network/" + type));
     if (type == "convolution")

@@ -99,9 +99,8 @@ std::vector<PipelineStage> pipeline_stages(const Network& network, std::size_t c
   for (int step = 0; step < 60; ++step) {
     const double middle = (low + high) / 2;
     const auto stages = cut_stages(network, count, middle);
-    const bool enough = std::all_of(stages.begin(), stages.end(), [&](const PipelineStage& stage) {
-      return seconds_of(network, stage) <= middle;
-    });
+    const bool enough = std::ranges::all_of(
+        stages, [&](const PipelineStage& stage) { return seconds_of(network, stage) <= middle; });
     (enough ? high : low) = middle;
   }
   return cut_stages(network, count, high);
@@ -266,7 +265,7 @@ std::string bottleneck(const ParallelStep& step, const TrainingTerms& terms) {
       {step.activations.latency, "latency of the activations' exchange"},
       {step.activations.transfer, "transfer of the activations"},
   }};
-  const auto most = std::max_element(parts.begin(), parts.end());
+  const auto most = std::ranges::max_element(parts);
   return fmt::format("{} ({:.0f} %)", most->second, 100 * most->first / step.seconds());
 }
 
@@ -315,8 +314,7 @@ std::vector<ParallelOutlook> parallel_outlooks(const Network& network, const Tra
     const ParallelStep& step = outlook.steps.back();
     return std::make_tuple(!step.refusal.empty(), !step.fits, step.epoch());
   };
-  std::stable_sort(outlooks.begin(), outlooks.end(),
-                   [&](const ParallelOutlook& a, const ParallelOutlook& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(outlooks, {}, order);
   return outlooks;
 }
 

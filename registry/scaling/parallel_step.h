@@ -81,7 +81,6 @@ ParallelStep parallel_step(const Network& network, const TrainingTerms& terms, P
 std::string bottleneck(const ParallelStep& step, const TrainingTerms& terms);
 
 // Each kind of parallelism over the numbers of ranks, and which is the best. Pure.
-
 struct ParallelOutlook {
   Parallelism kind = Parallelism::data;
   std::vector<ParallelStep> steps;  // one for each number of ranks

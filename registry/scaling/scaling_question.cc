@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "factory/base/error.h"
-#include "registry/scaling/rank_list.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -28,7 +26,7 @@ std::int64_t whole(const std::string& text, std::string_view what, double most) 
 std::vector<Parallelism> read_kinds(const std::vector<std::string>& names) {
   std::vector<Parallelism> kinds;
   for (const auto& [kind, name] : kParallelisms.rows)
-    if (names.empty() || std::find(names.begin(), names.end(), name) != names.end()) kinds.push_back(kind);
+    if (names.empty() || contains(names, name)) kinds.push_back(kind);
   return kinds;
 }
 

@@ -85,12 +85,11 @@ class BestImage {
     std::vector<const Suiting*> best_first;
     best_first.reserve(suiting.size());
     for (const Suiting& one : suiting) best_first.push_back(&one);
-    std::stable_sort(best_first.begin(), best_first.end(), [](const Suiting* a, const Suiting* b) {
+    std::ranges::stable_sort(best_first, [](const Suiting* a, const Suiting* b) {
       return a->rank != b->rank ? a->rank < b->rank : a->version > b->version;
     });
     const bool speeds_decide =
-        host_.known &&
-        std::any_of(suiting.begin(), suiting.end(), [](const auto& one) { return one.row.measured != 0; });
+        host_.known && std::ranges::any_of(suiting, [](const auto& one) { return one.row.measured != 0; });
     std::optional<Rank> best;
     for (const Suiting* one : best_first) {
       if (best && one->rank != *best && (!speeds_decide || one->row.measured == 0)) continue;
@@ -181,8 +180,7 @@ class BestImage {
   // looked at where some are asked for, in its profile.
   bool names_compilers(const ChoiceRow& row) const {
     return !row.external || !row.compilers.empty() ||
-           std::none_of(query_.compilers.begin(), query_.compilers.end(),
-                        [](const auto& compiler) { return compiler.second; });
+           std::ranges::none_of(query_.compilers, [](const auto& compiler) { return compiler.second; });
   }
 
   template <typename Find>

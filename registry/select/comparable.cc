@@ -1,15 +1,15 @@
 #include "registry/select/comparable.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <tuple>
 
 namespace kiln {
-
 namespace {
 
 using Workload = std::pair<std::string, std::string>;            // name, unit
@@ -33,7 +33,7 @@ std::optional<int> distance(const HostDescription& measured, const HostDescripti
 // In one order: two of a kind are not one.
 std::vector<std::string> sorted_accelerators(const HostDescription& host) {
   std::vector<std::string> sorted = host.accelerators;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   return sorted;
 }
 
@@ -59,9 +59,7 @@ std::vector<Comparable> comparable(const std::vector<const IndexEntry*>& entries
 Workload choose_workload(const std::vector<Comparable>& all) {
   std::map<Workload, std::set<const IndexEntry*>> images;
   for (const Comparable& one : all) images[one.workload()].insert(one.entry);
-  return std::max_element(images.begin(), images.end(),
-                          [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); })
-      ->first;
+  return std::ranges::max_element(images, {}, [](const auto& one) { return one.second.size(); })->first;
 }
 
 // The nearest, then the one with most images, then the first by name.
@@ -71,11 +69,11 @@ MeasuredHost choose_host(const std::vector<Comparable>& all) {
     auto [found, is_new] = hosts.try_emplace(one.host(), one.distance, std::set<const IndexEntry*>{});
     found->second.second.insert(one.entry);
   }
-  return std::min_element(hosts.begin(), hosts.end(),
-                          [](const auto& a, const auto& b) {
-                            return std::pair(a.second.first, b.second.second.size()) <
-                                   std::pair(b.second.first, a.second.second.size());
-                          })
+  return std::ranges::min_element(hosts,
+                                  [](const auto& a, const auto& b) {
+                                    return std::pair(a.second.first, b.second.second.size()) <
+                                           std::pair(b.second.first, a.second.second.size());
+                                  })
       ->first;
 }
 
@@ -92,11 +90,11 @@ std::string choose_version(const std::vector<Comparable>& all) {
     version.images.insert(one.entry);
     version.last = std::max(version.last, one.measured->taken);
   }
-  return std::max_element(versions.begin(), versions.end(),
-                          [](const auto& a, const auto& b) {
-                            return std::pair(a.second.images.size(), a.second.last) <
-                                   std::pair(b.second.images.size(), b.second.last);
-                          })
+  return std::ranges::max_element(versions,
+                                  [](const auto& a, const auto& b) {
+                                    return std::pair(a.second.images.size(), a.second.last) <
+                                           std::pair(b.second.images.size(), b.second.last);
+                                  })
       ->first;
 }
 
@@ -113,8 +111,8 @@ bool before(const Measurement& a, const Measurement& b) {
 void classify(std::map<const IndexEntry*, Speed>& speeds) {
   std::vector<Speed*> order;
   for (auto& [entry, speed] : speeds) order.push_back(&speed);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Speed* a, const Speed* b) { return before(*a->measured, *b->measured); });
+  std::ranges::stable_sort(order,
+                           [](const Speed* a, const Speed* b) { return before(*a->measured, *b->measured); });
   std::vector<Quartiles> fastest_first;
   fastest_first.reserve(order.size());
   for (const Speed* speed : order) fastest_first.push_back({speed->measured->low, speed->measured->high});
@@ -168,8 +166,7 @@ class Unclassed {
  public:
   explicit Unclassed(const std::vector<Quartiles>& all) : all_(all), order_(all.size()), place_(all.size()) {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::sort(order_.begin(), order_.end(),
-              [&](std::size_t a, std::size_t b) { return all[a].low < all[b].low; });
+    std::ranges::sort(order_, [&](std::size_t a, std::size_t b) { return all[a].low < all[b].low; });
     while (leaves_ < all.size()) leaves_ *= 2;
     ends_.assign(2 * leaves_, kGone);
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -188,9 +185,8 @@ class Unclassed {
   }
 
   std::vector<std::size_t> overlapping(const Quartiles& with) const {
-    const auto end =
-        std::upper_bound(order_.begin(), order_.end(), with.high,
-                         [&](double high, std::size_t number) { return high < all_[number].low; });
+    const auto end = std::ranges::upper_bound(
+        order_, with.high, [&](double high, std::size_t number) { return high < all_[number].low; });
     std::vector<std::size_t> found;
     collect(1, 0, leaves_, static_cast<std::size_t>(end - order_.begin()), with.low, found);
     return found;
@@ -233,6 +229,25 @@ std::vector<int> speed_classes(const std::vector<Quartiles>& fastest_first) {
     }
     ++next;
   }
+  return classes;
+}
+
+std::string PredictedSpeed::text() const {
+  return fmt::format("{:.4g} ms/step, {:.4g} to {:.4g}", 1000 * seconds, 1000 * low, 1000 * high);
+}
+
+std::vector<int> predicted_classes(const std::vector<std::optional<PredictedSpeed>>& speeds) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < speeds.size(); ++i)
+    if (speeds[i]) order.push_back(i);
+  std::ranges::stable_sort(order, {}, [&](std::size_t at) {
+    return std::tie(speeds[at]->seconds, speeds[at]->low, speeds[at]->high);
+  });
+  std::vector<Quartiles> intervals;
+  for (const std::size_t place : order) intervals.push_back({speeds[place]->low, speeds[place]->high});
+  const std::vector<int> found = speed_classes(intervals);
+  std::vector<int> classes(speeds.size(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) classes[order[i]] = found[i];
   return classes;
 }
 

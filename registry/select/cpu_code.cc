@@ -5,15 +5,19 @@
 #include <iterator>
 #include <tuple>
 
+#include "factory/base/text.h"
+
 namespace kiln {
 namespace {
 
 constexpr std::string_view kGeneric = "generic";
 
-// RDRAND, RDSEED and RNDR are for programs that ask; protection keys, PSTATE.DIT, PSTATE.SSBS, FLAGM2, cache
-// maintenance, timers, WFET and LD64B are for kernels and libraries; DGH and BTI are hints, which other
-// processors ignore; SB is for options against speculation; FLUSH_L1D, EVTSTRM and CPUID are no instructions
-// of user code.
+// Features that a target's code never asks for, although archspec's lists have them: no compiler emits them
+// unless a program or an option asks. Kernels and virtual machines hide many of them, and archspec's lists of
+// some processors omit them. RDRAND, RDSEED and RNDR are for programs that ask; protection keys, PSTATE.DIT,
+// PSTATE.SSBS, FLAGM2, cache maintenance, timers, WFET and LD64B are for kernels and libraries; DGH and BTI
+// are hints, which other processors ignore; SB is for options against speculation; FLUSH_L1D, EVTSTRM and
+// CPUID are no instructions of user code.
 constexpr std::array<std::string_view, 18> kNotAskedFor = {
     "rdrand", "rdseed", "pku",   "flush_l1d", "rng",   "dgh", "dit",  "flagm2", "bti",
     "ssbs",   "sb",     "dcpop", "dcpodp",    "cpuid", "ecv", "wfxt", "ls64",   "evtstrm"};
@@ -32,9 +36,10 @@ constexpr std::array<ArmVersion, 7> kArmVersions = {{{"aarch64", {"fp", "asimd"}
                                                      {"armv8.6a", {"bf16", "i8mm"}},
                                                      {"armv9.0a", {"fphp", "asimdhp", "sve", "sve2"}}}};
 
+bool is_asked_for(std::string_view feature) { return !contains(kNotAskedFor, feature); }
+
 std::size_t asked_features(const Microarchitecture& target) {
-  return static_cast<std::size_t>(
-      std::count_if(target.features.begin(), target.features.end(), is_asked_for));
+  return static_cast<std::size_t>(std::ranges::count_if(target.features, is_asked_for));
 }
 
 // All that compilers may use for an aarch64 target.
@@ -58,10 +63,6 @@ int x86_level(const Microarchitecture& target, const Microarchitectures& cpus) {
 }
 
 }  // namespace
-
-bool is_asked_for(std::string_view feature) {
-  return std::find(kNotAskedFor.begin(), kNotAskedFor.end(), feature) == kNotAskedFor.end();
-}
 
 HostCpu::HostCpu(const HostDescription& host, const Microarchitectures& cpus)
     : cpus_(&cpus),

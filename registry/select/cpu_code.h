@@ -4,7 +4,6 @@
 
 #include <compare>
 #include <cstddef>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,11 +13,6 @@
 #include "factory/record/host_description.h"
 
 namespace kiln {
-
-// Features that a target's code never asks for, although archspec's lists have them: no compiler emits them
-// unless a program or an option asks. Kernels and virtual machines hide many of them, and archspec's lists of
-// some processors omit them.
-bool is_asked_for(std::string_view feature);
 
 // How good code is for a processor that runs it: more is better. Compared in this order.
 struct CpuFit {

@@ -1,7 +1,5 @@
 #include "registry/select/demand.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -118,10 +116,7 @@ std::string demand_line(const Demand& demand) {
 
 std::vector<Demand> sum_of_demand(std::string_view lines) {
   std::map<decltype(identity({})), Demand> sums;
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size());
-    const std::string_view line = lines.substr(0, end);
-    lines.remove_prefix(std::min(end + 1, lines.size()));
+  for (std::string_view line : split(lines, '\n')) {
     try {
       Demand demand = parse(JsonDocument::parse(line, "demand.jsonl").root());
       auto [found, is_new] = sums.try_emplace(identity(demand), demand);
@@ -133,7 +128,7 @@ std::vector<Demand> sum_of_demand(std::string_view lines) {
   }
   std::vector<Demand> result;
   for (auto& [unused, demand] : sums) result.push_back(std::move(demand));
-  std::stable_sort(result.begin(), result.end(), [](const Demand& a, const Demand& b) {
+  std::ranges::stable_sort(result, [](const Demand& a, const Demand& b) {
     return std::pair(b.outcome, b.count) < std::pair(a.outcome, a.count);
   });
   return result;
@@ -153,8 +148,7 @@ constexpr std::chrono::milliseconds kPatience{50};  // a counter is not worth mo
 void sum_up(const fs::path& file) {
   std::vector<Demand> sums = sum_of_demand(read_whole(file, kMostRead).value_or(""));
   if (sums.size() > kMostKept) {
-    std::stable_sort(sums.begin(), sums.end(),
-                     [](const Demand& a, const Demand& b) { return a.count > b.count; });
+    std::ranges::stable_sort(sums, [](const Demand& a, const Demand& b) { return a.count > b.count; });
     sums.resize(kMostKept);
   }
   std::string text;
@@ -184,10 +178,6 @@ std::vector<Demand> read_demand(const fs::path& state) {
 
 namespace {
 
-bool is_one_of(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // "tensorflow 2.1" → application and version.
 void read_head(std::string_view head, ImageQuery& query) {
   const std::size_t blank = head.find(' ');
@@ -206,13 +196,13 @@ void read_word(std::string_view word, const std::set<std::string>& compilers, Im
     query.compilers[text.substr(3)] = false;
   } else if (blank != std::string::npos) {
     query.selectors[text.substr(0, blank)] = text.substr(blank + 1);
-  } else if (is_one_of(method_names(), text)) {
+  } else if (contains(method_names(), text)) {
     query.method = text;
   } else if (text.starts_with("sm_") || text.starts_with("gfx")) {
     query.gpu = text;
   } else {
-    const bool is_cpu = is_one_of(dsl_words().cpu_types, text);
-    const bool is_accelerator = is_one_of(dsl_words().acc_types, text);
+    const bool is_cpu = contains(dsl_words().cpu_types, text);
+    const bool is_accelerator = contains(dsl_words().acc_types, text);
     if (is_cpu && is_accelerator) return;  // "amd": a processor, or an accelerator
     (is_cpu ? query.cpu_type : is_accelerator ? query.acc_type : query.cpu) = text;
   }

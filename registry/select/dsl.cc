@@ -7,24 +7,15 @@
 
 #include "factory/base/text.h"
 #include "factory/record/gpu_code.h"
-#include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 
 namespace kiln {
 namespace {
 
-bool contains(const Words& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 VersionRange version_range(const JsonNode& node, const WrittenNumbers& numbers) {
   std::string text = scalar_text(node, numbers);
   if (text == "latest") return {};  // any: the newest wins anyway
-  try {
-    return VersionRange::parse(text);
-  } catch (const Error& error) {
-    node.fail(error.message(), error.hint());
-  }
+  return node.placed([&] { return VersionRange::parse(text); });
 }
 
 class Reader {
@@ -65,7 +56,7 @@ class Reader {
       auto covers = [&name = key](const std::string& word) {
         return word == name || (word.ends_with('-') && name.starts_with(word) && name.size() > word.size());
       };
-      if (key == "$schema" || std::any_of(known.begin(), known.end(), covers)) continue;
+      if (key == "$schema" || std::ranges::any_of(known, covers)) continue;
       note_key(object, key, known, part == Part::choices || contains(chosen, nearest(key, known)));
     }
   }

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "factory/base/json.h"
-#include "factory/base/json_numbers.h"
 #include "factory/base/version.h"
 
 namespace kiln {

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 
 #include "factory/base/text.h"
@@ -19,9 +17,7 @@ bool is_like(const Measurement& one, const Measurement& like) {
 }
 
 const MeasuredGain* gain_in(const Measurement& measurement, const std::string& key) {
-  auto found = std::find_if(measurement.gains.begin(), measurement.gains.end(),
-                            [&](const MeasuredGain& gain) { return gain.key == key; });
-  return found == measurement.gains.end() ? nullptr : &*found;
+  return find_where(measurement.gains, [&](const MeasuredGain& gain) { return gain.key == key; });
 }
 
 // Each pair has its gain once, in either of the two.
@@ -55,7 +51,8 @@ std::string gain_state(const Measurement* measured) {
                      counted(static_cast<std::size_t>(measured->rounds), "round"), kProvingRounds);
 }
 
-StockGain word_of_all(const std::set<StockGain>& gains) {
+// The word for several: proven if one is, else no gain, else slower, else not measured.
+static StockGain word_of_all(const std::set<StockGain>& gains) {
   for (StockGain gain : {StockGain::proven, StockGain::no_gain, StockGain::slower})
     if (gains.contains(gain)) return gain;
   return StockGain::not_measured;
@@ -130,12 +127,11 @@ MeasuredSetups measured_setups(const std::vector<IndexEntry>& entries) {
     if (entry.measurements.empty()) continue;
     std::vector<MeasuredSetup>& known = setups[lower_case(entry.image.application)];
     for (const Measurement& one : entry.measurements)
-      if (std::none_of(known.begin(), known.end(),
-                       [&](const MeasuredSetup& setup) { return is_at(one, setup); }))
+      if (std::ranges::none_of(known, [&](const MeasuredSetup& setup) { return is_at(one, setup); }))
         known.push_back({one.workload, one.unit, one.host});
   }
   for (auto& [application, known] : setups)
-    std::sort(known.begin(), known.end(), [](const MeasuredSetup& a, const MeasuredSetup& b) {
+    std::ranges::sort(known, [](const MeasuredSetup& a, const MeasuredSetup& b) {
       return std::tie(a.workload, a.unit, a.host.model, a.host.cpu, a.host.cores) <
              std::tie(b.workload, b.unit, b.host.model, b.host.cpu, b.host.cores);
     });

@@ -28,9 +28,7 @@ std::optional<GainOver> gain_over(const std::vector<Measurement>& image, const s
 // measurement that compares.
 std::string gain_state(const Measurement* measured);
 
-// The word for several: proven if one is, else no gain, else slower, else not measured.
-StockGain word_of_all(const std::set<StockGain>& gains);
-// That of the last measurements of each workload on each kind of host.
+// The word for the last measurements of each workload on each kind of host together.
 StockGain gain_of_build(const IndexEntry& entry);
 
 // What an image is to be called: "mapping", "stock build", or, by the last measurement of each workload on

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "factory/base/text.h"
 #include "factory/record/host_needs.h"
 
 namespace kiln {
@@ -36,7 +37,7 @@ std::string family_clause(const ImageOnHost& c) {
 std::string telling_feature(const std::vector<std::string>& missing) {
   for (const char* name :
        {"avx512f", "avx2", "fma", "avx", "sse4_2", "sve2", "sve", "asimd", "vsx", "altivec"}) {
-    if (std::find(missing.begin(), missing.end(), name) != missing.end()) return name;
+    if (contains(missing, name)) return name;
   }
   return missing.front();
 }
@@ -120,7 +121,7 @@ std::string gpu_clause(const ImageOnHost& c) {
 std::string driver_clause(const ImageOnHost& c) {
   if (!known(c.host.driver()) || c.host.gpus("nvidia").empty()) return "";
   const std::vector<std::string> vendors = vendors_of(c);
-  if (std::find(vendors.begin(), vendors.end(), "nvidia") == vendors.end()) return "";
+  if (!contains(vendors, "nvidia")) return "";
   if (!fit_of_vendor(c, "nvidia").runs()) return "";  // it runs on another vendor's
   const HostNeeds& needs = c.image.needs;
   if (const Version least = least_driver(needs); known(least) && c.host.driver() < least)
@@ -131,7 +132,7 @@ std::string driver_clause(const ImageOnHost& c) {
     return best_fit(code.declared, gpu).level == GpuFit::Level::ptx ||
            best_fit(code.found, gpu).level == GpuFit::Level::ptx;
   };
-  if (std::none_of(gpus.begin(), gpus.end(), by_ptx)) return "";
+  if (std::ranges::none_of(gpus, by_ptx)) return "";
   const Version shipped = shipped_driver(needs.cuda);
   if (!known(shipped) || c.host.driver() >= shipped) return "";
   return fmt::format("runs on this GPU by PTX only, which needs NVIDIA's driver {} (CUDA {}); host has {}",
@@ -151,7 +152,7 @@ std::string hugepages_clause(const ImageOnHost& c) {
   if (needed.empty() || here.empty()) return "";
   const auto& settings = hugepage_settings();
   auto rank = [&](const std::string& setting) {
-    return std::find(settings.begin(), settings.end(), setting) - settings.begin();
+    return std::ranges::find(settings, setting) - settings.begin();
   };
   if (rank(here) >= rank(needed)) return "";
   return fmt::format("needs transparent huge pages (setting {}); host has the setting {}", needed, here);
@@ -196,7 +197,7 @@ Version least_driver(const HostNeeds& needs) {
 }
 
 std::string list_or(const std::vector<std::string>& words, const char* empty) {
-  return words.empty() ? empty : fmt::format("{}", fmt::join(words, ", "));
+  return words.empty() ? empty : joined(words, ", ");
 }
 
 KnownHost::KnownHost(const HostDescription& description, const Microarchitectures& cpus)

@@ -7,7 +7,6 @@
 
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 #include "registry/select/query_clauses.h"
 
@@ -16,12 +15,10 @@ namespace {
 
 Version version_of(const JsonNode& node, const WrittenNumbers& numbers) {
   const std::string text = scalar_text(node, numbers);
-  try {
+  return node.placed([&] {
     VersionRange::parse(text);  // refuses what is several versions, or a part of one
     return Version(text);
-  } catch (const Error& error) {
-    node.fail(error.message(), error.hint());
-  }
+  });
 }
 
 constexpr const char* kAmd = "AuthenticAMD";
@@ -47,7 +44,7 @@ std::string hub_of(const JsonNode& mapping) {
   auto node = present(mapping, "container_registry");
   std::string hub = node ? lower_case(node->line_of_text()) : "";
   while (hub.ends_with('/')) hub.pop_back();
-  if (hub.find(kBehindScheme) != std::string::npos || hub.find(' ') != std::string::npos)
+  if (contains(hub, kBehindScheme) || contains(hub, ' '))
     node->fail(fmt::format("expected a hub or a registry's host, found '{}'", node->string()),
                "such as docker, library or images.example.org:5000");
   return hub;
@@ -73,7 +70,7 @@ std::string reference_of(const JsonNode& node) {
   const JsonNode name_node = node.at("container_name");
   const std::string name = name_node.line_of_text();
   const std::size_t scheme_end = name.find(kBehindScheme);
-  if (name.empty() || name.find(' ') != std::string::npos || scheme_end == 0 || name.ends_with(kBehindScheme))
+  if (name.empty() || contains(name, ' ') || scheme_end == 0 || name.ends_with(kBehindScheme))
     name_node.fail("an image name is not empty and has no blanks");
   auto type_node = present(node, "container_type");
   const std::string type = type_node ? lower_case(type_node->name()) : "";
@@ -92,17 +89,13 @@ void read_target(const JsonNode& target, ImageRecord& record) {
   if (!type.empty() && type != "none") record.accelerators.push_back(type);
 }
 
-bool is_among(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 void read_selectors(const JsonNode& selectors, const std::vector<std::string>& compilers,
                     const WrittenNumbers& numbers, ImageRecord& record) {
   for (const auto& [key, value] : selectors.members()) {
     std::string word = lower_case(key);
     if (word == "version") {
       if (record.version.text().empty()) record.version = version_of(value, numbers);
-    } else if (is_among(compilers, word) || is_among(dsl_words().graph_compilers, word)) {
+    } else if (contains(compilers, word) || contains(dsl_words().graph_compilers, word)) {
       if (flag(value)) record.components.push_back({"compiler", word, {}, "", false});
     } else {
       record.selectors[word] = choice_text(value, numbers);

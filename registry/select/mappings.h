@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/base/json_numbers.h"
+#include "factory/base/json.h"
 #include "factory/base/json_rows.h"
 #include "factory/record/image_record.h"
 

@@ -6,10 +6,8 @@
 #include <array>
 
 #include "factory/base/text.h"
-#include "factory/cpu/microarchitecture.h"
 #include "factory/record/gpu_code.h"
 #include "registry/select/cpu_code.h"
-#include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 
 namespace kiln {
@@ -124,8 +122,7 @@ std::string compiler_clause(const ImageInQuestion& c) {
     if (!asked->second) return fmt::format("asks for no {}; this has it", name);
   }
   for (const auto& [name, wanted] : c.query.compilers)
-    if (wanted && std::find(compilers.begin(), compilers.end(), name) == compilers.end())
-      return fmt::format("asks for {}; this is without", name);
+    if (wanted && !contains(compilers, name)) return fmt::format("asks for {}; this is without", name);
   return "";
 }
 
@@ -144,7 +141,7 @@ bool version_in(const std::string& range, const Version& version) {
 }
 
 bool one_answers(const ImageRecord& image, const std::string& choice, const std::string& value) {
-  return std::any_of(image.components.begin(), image.components.end(), [&](const ComponentRecord& component) {
+  return std::ranges::any_of(image.components, [&](const ComponentRecord& component) {
     if (component.name == value) return true;
     if (component.name == choice) return value == "true" || version_in(value, component.version);
     return (component.kind == choice || component.role == choice) && value == "true";
@@ -155,9 +152,8 @@ bool one_answers(const ImageRecord& image, const std::string& choice, const std:
 bool component_answers(const ImageRecord& image, const std::string& choice, const std::string& value) {
   if (one_answers(image, choice, value)) return true;
   const std::vector<std::string> each = chosen_components(value);
-  return each.size() > 1 && std::all_of(each.begin(), each.end(), [&](const std::string& one) {
-           return one_answers(image, choice, one);
-         });
+  return each.size() > 1 &&
+         std::ranges::all_of(each, [&](const std::string& one) { return one_answers(image, choice, one); });
 }
 
 std::string selector_clause(const ImageInQuestion& c) {
@@ -226,8 +222,8 @@ std::vector<std::string> graph_compilers_of(const ImageRecord& image) {
 }
 
 bool asks_version_of_application(const ImageQuery& query) {
-  return std::none_of(kVersionedChoices.begin(), kVersionedChoices.end(),
-                      [&](const char* choice) { return query.selectors.contains(choice); });
+  return std::ranges::none_of(kVersionedChoices,
+                              [&](const char* choice) { return query.selectors.contains(choice); });
 }
 
 std::string family_of_type(const std::string& cpu_type) {
@@ -294,13 +290,14 @@ ClausesMet QueryClauses::first_failed(const ImageInQuestion& c) const {
 
 bool QueryClauses::suits(QueryPart about, const ImageRecord& part) const {
   const ImageInQuestion c = judged(part);
-  return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(),
-                     [&](const Clause& clause) { return clause.about != about || clause.failed(c).empty(); });
+  return std::ranges::all_of(kQuestionClauses, [&](const Clause& clause) {
+    return clause.about != about || clause.failed(c).empty();
+  });
 }
 
 bool QueryClauses::chooses(const ImageRecord& choice) const {
   const ImageInQuestion c = judged(choice);
-  return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(), [&](const Clause& clause) {
+  return std::ranges::all_of(kQuestionClauses, [&](const Clause& clause) {
     return clause.about == QueryPart::host || clause.about == QueryPart::application ||
            clause.failed(c).empty();
   });
@@ -315,8 +312,8 @@ bool QueryClauses::runs(const ImageRecord& host) const {
 namespace {
 
 bool has_vendor(const HostDescription& host, const std::string& vendor) {
-  return std::any_of(host.accelerators.begin(), host.accelerators.end(),
-                     [&](const auto& text) { return split_accelerator(text).first == vendor; });
+  return std::ranges::any_of(host.accelerators,
+                             [&](const auto& text) { return split_accelerator(text).first == vendor; });
 }
 
 }  // namespace
@@ -337,11 +334,10 @@ std::string what_it_lacks(const HostDescription& host, const ImageQuery& query,
     return fmt::format("has no {} accelerator, which the document asks for", query.acc_type);
   if (query.gpu.empty()) return "";
   auto [vendor, gpu] = asked_gpu(query.gpu);
-  const bool fits = std::any_of(host.accelerators.begin(), host.accelerators.end(),
-                                [&, v = vendor, g = gpu](const auto& text) {
-                                  auto [of, code] = split_accelerator(text);
-                                  return of == v && best_fit({g}, code).runs();
-                                });
+  const bool fits = std::ranges::any_of(host.accelerators, [&, v = vendor, g = gpu](const auto& text) {
+    auto [of, code] = split_accelerator(text);
+    return of == v && best_fit({g}, code).runs();
+  });
   return fits ? "" : fmt::format("has no {}, which the document asks for", query.gpu);
 }
 

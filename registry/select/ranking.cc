@@ -4,8 +4,7 @@
 #include <tuple>
 
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
-#include "registry/select/query_clauses.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 namespace {
@@ -27,11 +26,10 @@ bool is_addition(const ComponentRecord& component, const ImageQuery& query) {
 bool is_named(const ComponentRecord& component, const ImageQuery& query) {
   if (lower_case(component.name) == lower_case(query.application)) return true;
   if (component.kind == "distributed" && query.selectors.contains("distributed_training")) return true;
-  return std::any_of(query.selectors.begin(), query.selectors.end(), [&](const auto& choice) {
+  return std::ranges::any_of(query.selectors, [&](const auto& choice) {
     const std::vector<std::string> names = chosen_components(choice.second);
-    return std::find(names.begin(), names.end(), component.name) != names.end() ||
-           choice.first == component.name || choice.first == component.kind ||
-           (!component.role.empty() && choice.first == component.role);
+    return contains(names, component.name) || choice.first == component.name ||
+           choice.first == component.kind || (!component.role.empty() && choice.first == component.role);
   });
 }
 
@@ -216,8 +214,8 @@ std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualify
     ranked.push_back(std::move(item));
   }
   if (predictions.of && host.known) add_predictions(ranked, predictions);
-  std::sort(ranked.begin(), ranked.end(),
-            [](const Ranked& a, const Ranked& b) { return std::is_lt(difference(a, b).order); });
+  std::ranges::sort(ranked,
+                    [](const Ranked& a, const Ranked& b) { return std::is_lt(difference(a, b).order); });
   return ranked;
 }
 

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "factory/base/text.h"
-#include "registry/select/dsl_values.h"
 #include "registry/select/gain.h"
 #include "registry/select/query_clauses.h"
 #include "registry/select/ranking.h"
@@ -229,7 +228,7 @@ std::string behind_text(const Ranked& winner, const Ranked& other) {
 std::string strongest(const PredictedSpeed& predicted) {
   constexpr std::size_t kShown = 4;
   const std::span<const std::string> reasons(predicted.reasons);
-  return fmt::format("{}", fmt::join(reasons.first(std::min(reasons.size(), kShown)), "; "));
+  return joined(reasons.first(std::min(reasons.size(), kShown)), "; ");
 }
 
 void add_prediction(std::vector<std::string>& reasons, const Candidate& winner,
@@ -296,7 +295,7 @@ std::vector<Miss> sorted_misses(const ImageQuery& query, std::vector<Candidate> 
     misses.push_back({std::move(candidate), image.name(), lower_case(image.application) != application,
                       lacks_more, lacks_accelerator});
   }
-  std::sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) {
+  std::ranges::sort(misses, [](const Miss& a, const Miss& b) {
     const ImageRecord& left = a.candidate.entry->image;
     const ImageRecord& right = b.candidate.entry->image;
     return std::tie(a.other_application, a.lacks_more, a.lacks_accelerator, b.candidate.clauses_met, a.name,

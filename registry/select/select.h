@@ -9,8 +9,8 @@
 #include "factory/cpu/microarchitecture.h"
 #include "factory/record/tuned_record.h"
 #include "registry/index/index.h"
+#include "registry/select/comparable.h"
 #include "registry/select/dsl.h"
-#include "registry/select/predictions.h"
 
 namespace kiln {
 

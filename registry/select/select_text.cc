@@ -89,7 +89,7 @@ std::vector<MissReason> misses_by_reason(const Selection& selection) {
   const std::map<std::string_view, FailedDemand> demands = demands_of(selection);
   std::vector<const std::pair<const std::string_view, FailedDemand>*> sorted;
   for (const auto& one : demands) sorted.push_back(&one);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) {
+  std::ranges::stable_sort(sorted, [](const auto* a, const auto* b) {
     return std::tie(a->second.tier, b->second.count) < std::tie(b->second.tier, a->second.count);
   });
   std::vector<MissReason> reasons;

@@ -39,8 +39,8 @@ std::uint32_t number_of(std::map<std::string, std::uint32_t>& numbers, std::vect
 // Gives each the number of those that are better.
 template <typename Value, typename Item, typename Order>
 void rank_by(std::vector<std::pair<Value, Item*>>& all, const Order& order, std::uint32_t Item::*rank) {
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const auto& a, const auto& b) { return std::is_lt(order(a.first, b.first)); });
+  std::ranges::stable_sort(all,
+                           [&](const auto& a, const auto& b) { return std::is_lt(order(a.first, b.first)); });
   for (std::size_t i = 1; i < all.size(); ++i) {
     const bool is_equal = std::is_eq(order(all[i - 1].first, all[i].first));
     all[i].second->*rank = all[i - 1].second->*rank + (is_equal ? 0 : 1);
@@ -82,7 +82,7 @@ std::vector<std::uint32_t> order_of_names(const std::vector<IndexEntry>& entries
   for (const IndexEntry& entry : entries) names.push_back(entry.image.name());
   std::vector<std::uint32_t> order(entries.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
     const ImageRecord& left = entries[a].image;
     const ImageRecord& right = entries[b].image;
     return std::tie(names[a], left.code, left.manifest) < std::tie(names[b], right.code, right.manifest);
@@ -122,9 +122,8 @@ SnapshotTable::SnapshotTable(const std::vector<IndexEntry>& entries) {
   }
   hosts_ = std::move(hosts).parts();
   const std::vector<ImageRecord> parts = std::move(choices).parts();
-  std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
-    return std::tie(a.application, a.choice) < std::tie(b.application, b.choice);
-  });
+  std::ranges::stable_sort(placed, {},
+                           [](const Placed& one) { return std::tie(one.application, one.choice); });
   rows_.reserve(placed.size());
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const Placed& one = placed[i];
@@ -157,8 +156,8 @@ void SnapshotTable::add_choice(const ImageRecord& part) {
 void SnapshotTable::rank_versions() {
   std::vector<std::uint32_t> order(versions_.size()), ranks(versions_.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return versions_[a].version > versions_[b].version; });
+  std::ranges::sort(
+      order, std::greater(), [&](std::uint32_t at) -> const auto& { return versions_[at].version; });
   for (std::size_t i = 1; i < order.size(); ++i) {
     const bool is_equal = std::is_eq(versions_[order[i]].version <=> versions_[order[i - 1]].version);
     ranks[order[i]] = ranks[order[i - 1]] + (is_equal ? 0 : 1);

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
+
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -30,10 +31,6 @@ bool fits(const TunedRecord& setting, const IndexEntry& entry, const HostDescrip
          (entry.image.accelerators.empty() || has_same_accelerators(setting.host, here));
 }
 
-std::string names_of(const std::set<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, " and "));
-}
-
 }  // namespace
 
 TunedChoice tuned_for(const ImageQuery& query, const IndexEntry& entry, const Host& host) {
@@ -52,11 +49,11 @@ TunedChoice tuned_for(const ImageQuery& query, const IndexEntry& entry, const Ho
   if (workloads.size() > 1)
     return {{},
             fmt::format("is tuned for {}; the document names no workload, so no setting is used",
-                        names_of(workloads))};
+                        joined(workloads, " and "))};
   if (!here.empty()) return {*here.back(), ""};
   if (elsewhere.empty()) return {};
   return {{},
-          fmt::format("is tuned for {}, {}; that setting is not used", names_of(elsewhere),
+          fmt::format("is tuned for {}, {}; that setting is not used", joined(elsewhere, " and "),
                       host.known ? "which is another kind of host" : "and no host is known here")};
 }
 

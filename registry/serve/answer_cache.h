@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <list>
 #include <optional>
 #include <shared_mutex>

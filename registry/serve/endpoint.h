@@ -5,11 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "factory/base/json_numbers.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
 #include "factory/record/image_record.h"
 #include "registry/answer/chooser.h"
 #include "registry/deploy/deploy_site.h"
@@ -146,5 +148,47 @@ EndpointAnswer answer_site_documents(const EndpointCall& call, const EndpointCon
 EndpointAnswer answer_site_document(const EndpointCall& call, const EndpointContext& context);
 EndpointAnswer answer_new_site_document(const EndpointCall& call, const EndpointContext& context);
 EndpointAnswer answer_no_site_document(const EndpointCall& call, const EndpointContext& context);
+
+// Errors as responses: one table (docs/query.md, "Status codes").
+
+// Whose words and status codes.
+enum class ErrorStyle {
+  own,  // {"error": {"code", "message", "where", "hint"}}; what is wrong in a request is 400
+  peer  // "detail" beside it, as FastAPI has it; what is wrong in a body is 422
+};
+
+int status_of(const Error& error, ErrorStyle style);
+Json error_json(const Error& error, int status);
+// With Retry-After where the same request may be answered later.
+HttpResponse error_response(const Error& error, ErrorStyle style);
+HttpResponse nothing_here(ErrorStyle style);  // 404
+// Another response of this style, for what no Error says.
+HttpResponse plain_error(int status, const std::string& message, const std::string& hint, ErrorStyle style);
+
+struct Route {
+  std::string_view method;
+  std::string_view path;          // "/v1/images/{repository}/{tag}"
+  std::string_view name;          // of metrics: "image"
+  Endpoint endpoint = nullptr;    // nullptr: the service's own, which needs more than endpoints have
+  std::string_view parameters{};  // of the query: "limit snapshot"; others are refused
+  bool cached = false;            // the answer is that of the index and the request alone
+  bool writes = false;            // needs a token
+  ErrorStyle style = ErrorStyle::own;
+  bool whole = false;  // reads all of a snapshot, which takes time and memory: one at a time
+};
+
+std::span<const Route> all_routes();
+
+struct RouteMatch {
+  const Route* route = nullptr;      // nullptr: no route takes the request
+  std::vector<std::string> names{};  // what stands in place of {…}
+  std::string allow{};               // "GET, HEAD": where the path is there, and the method is not
+  ErrorStyle style = ErrorStyle::own;
+};
+// The endpoint of a request.
+RouteMatch find_route(const ReceivedRequest& request);
+
+// Throws Error(usage) for a member of the query that the route does not have; the peer's take all.
+void check_parameters(const Route& route, const ReceivedRequest& request);
 
 }  // namespace kiln

@@ -4,11 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
-#include "registry/answer/entry_json.h"
+#include "registry/answer/answer.h"
 #include "registry/index/image_patterns.h"
-#include "registry/serve/demand_batch.h"
 #include "registry/serve/endpoint.h"
-#include "registry/serve/error_response.h"
+#include "registry/serve/metrics.h"
 
 namespace kiln {
 
@@ -119,7 +118,7 @@ EndpointAnswer answer_openapi(const EndpointCall&, const EndpointContext&) {
 
 EndpointAnswer answer_page(const EndpointCall& call, const EndpointContext& context) {
   std::optional<ServedPage> page;
-  if (context.pages) page = context.pages(fmt::format("{}", fmt::join(call.request.target.segments, "/")));
+  if (context.pages) page = context.pages(joined(call.request.target.segments, "/"));
   if (!page) return {nothing_here(ErrorStyle::own)};
   EndpointAnswer answer;
   answer.response.body = std::move(page->bytes);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 
 namespace kiln {
 namespace {
@@ -38,7 +37,7 @@ void append_gauges(std::string& out, const ServeGauges& gauges) {
 }  // namespace
 
 void ServeMetrics::count(std::string_view verb, int status, double seconds) {
-  const auto bucket = std::lower_bound(kBounds.begin(), kBounds.end(), seconds) - kBounds.begin();
+  const auto bucket = std::ranges::lower_bound(kBounds, seconds) - kBounds.begin();
   ++times_[static_cast<std::size_t>(bucket)];
   microseconds_ += static_cast<std::uint64_t>(seconds * 1e6);
   const std::lock_guard held(lock_);
@@ -74,6 +73,47 @@ std::string ServeMetrics::text(const ServeGauges& gauges) {
   one(out, "kiln_wrong_tokens_total", "counter", "Requests with a token that is none.", wrong_tokens_.load());
   append_gauges(out, gauges);
   return out;
+}
+
+namespace {
+
+std::string key_of(const Demand& demand) {
+  constexpr char kBetween = '\0';
+  std::string key;
+  key.reserve(demand.question.size() + demand.host.size() + demand.why.size() + 16);
+  key.append(demand.question) += kBetween;
+  key.append(demand.host) += kBetween;
+  key.append(name_of(demand.outcome)) += kBetween;
+  return key.append(demand.why);
+}
+
+}  // namespace
+
+void DemandBatch::add(const Demand& demand) {
+  const std::string key = key_of(demand);
+  const std::lock_guard held(lock_);
+  if (const auto found = waiting_.find(key); found != waiting_.end())
+    found->second.count += demand.count;
+  else if (waiting_.size() < kMostKept)
+    waiting_.emplace(key, demand);
+}
+
+void DemandBatch::write(const std::filesystem::path& state, const std::string& day) {
+  std::map<std::string, Demand> written;
+  {
+    const std::lock_guard held(lock_);
+    written.swap(waiting_);
+  }
+  for (auto& [key, demand] : written) {
+    demand.last = day;
+    // A question that is too long to be kept has no line: that is not tried again.
+    if (!record_demand(state, demand) && !demand_line(demand).empty()) add(demand);
+  }
+}
+
+std::size_t DemandBatch::size() {
+  const std::lock_guard held(lock_);
+  return waiting_.size();
 }
 
 }  // namespace kiln

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "registry/http/server.h"
+#include "registry/select/demand.h"
 
 namespace kiln {
 
@@ -41,6 +43,22 @@ class ServeMetrics {
   std::array<Count, kBounds.size() + 1> times_{};
   Count microseconds_{0};
   Count hits_{0}, misses_{0}, wrong_tokens_{0};
+};
+
+// What was asked, counted in memory and written together: an answer waits for no disk.
+class DemandBatch {
+ public:
+  static constexpr std::size_t kMostKept = 10'000;  // questions; more are not counted until it is written
+
+  void add(const Demand& demand);
+  // Adds all of it to the state's counters, as of this day ("2026-11-23"). What cannot be written is tried
+  // again the next time.
+  void write(const std::filesystem::path& state, const std::string& day);
+  std::size_t size();  // questions that are not written yet
+
+ private:
+  std::mutex lock_;
+  std::map<std::string, Demand> waiting_;
 };
 
 }  // namespace kiln

@@ -8,7 +8,6 @@
 #include "registry/select/dsl.h"
 #include "registry/select/mappings.h"
 #include "registry/serve/endpoint.h"
-#include "registry/serve/error_response.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,6 @@
 #include "factory/base/json.h"
 #include "factory/base/json_text.h"
 #include "registry/serve/endpoint.h"
-#include "registry/serve/error_response.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,6 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/error.h"

@@ -11,10 +11,8 @@
 
 #include "factory/base/effects.h"
 #include "registry/serve/answer_cache.h"
-#include "registry/serve/demand_batch.h"
 #include "registry/serve/endpoint.h"
 #include "registry/serve/metrics.h"
-#include "registry/serve/routes.h"
 #include "registry/serve/tokens.h"
 
 namespace kiln {

@@ -7,7 +7,6 @@
 
 #include "factory/base/text.h"
 #include "registry/serve/endpoint.h"
-#include "registry/serve/error_response.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 
 #include "factory/base/digest.h"
 #include "factory/base/text.h"
@@ -20,7 +20,7 @@ constexpr std::size_t kHexDigits = 64;
 constexpr std::uint64_t kMostTokenFile = 1u << 20;
 
 bool is_token_name(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
     return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-' || c == '@';
   });
 }

@@ -1,8 +1,8 @@
-#include "factory/app/bench_rows.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "factory/app/benching.h"
 
 namespace kiln {
 namespace {

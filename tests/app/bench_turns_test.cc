@@ -1,9 +1,8 @@
-#include "factory/app/bench_turns.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "factory/app/benching.h"
 #include "support/fake_effects.h"
 
 namespace kiln::testing {

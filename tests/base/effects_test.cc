@@ -6,17 +6,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <set>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/unique_name.h"
+#include "factory/base/file_handle.h"
 #include "factory/os/process.h"
 #include "support/fake_effects.h"
 
 namespace kiln {
 namespace {
+
+TEST(FileHandle, ClosesWhatItOwnsOnce) {
+  const int descriptor = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  {
+    FileHandle taken;
+    {
+      FileHandle first(descriptor);
+      taken = std::move(first);
+    }
+    EXPECT_NE(::fcntl(taken, F_GETFD), -1);
+    errno = EEXIST;
+  }
+  EXPECT_EQ(errno, EEXIST);
+  EXPECT_EQ(::fcntl(descriptor, F_GETFD), -1);
+  EXPECT_EQ(FileHandle().close(), 0);
+}
 
 // A private folder that goes away with the test.
 class Effects : public ::testing::Test {

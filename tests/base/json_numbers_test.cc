@@ -1,6 +1,6 @@
-#include "factory/base/json_numbers.h"
-
 #include <gtest/gtest.h>
+
+#include "factory/base/json.h"
 
 namespace kiln {
 namespace {

@@ -1,5 +1,3 @@
-#include "factory/base/locked_temporary.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -10,7 +8,8 @@
 #include <csignal>
 #include <vector>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/durable_file.h"
+#include "factory/base/effects.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "factory/base/visible_text.h"
-
 namespace kiln {
 namespace {
 
@@ -23,6 +21,15 @@ TEST(Utf8, WhatIsNone) {
   for (std::string text : {"\xc0\x80", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
                            "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x28\xa1", "\xff"})
     EXPECT_EQ(first_not_utf8(text), 0u);
+}
+
+TEST(Text, ANumberIsAllOfTheText) {
+  EXPECT_EQ(as_number<unsigned>("12"), 12u);
+  EXPECT_EQ(as_number<int>("-12"), -12);
+  EXPECT_EQ(as_number<double>("0.25"), 0.25);
+  EXPECT_EQ(as_number<unsigned>("17", 8), 15u);
+  for (const char* text : {"", "12x", "x12", " 12", "12 ", "-12", "+12", "4294967296"})
+    EXPECT_EQ(as_number<unsigned>(text), std::nullopt) << text;
 }
 
 TEST(Text, CaseIsOfAsciiAlone) {
@@ -51,6 +58,7 @@ TEST(Text, SplitKeepsEmptyPieces) {
   EXPECT_EQ(split("", '/'), (Pieces{""}));
   EXPECT_EQ(split("a", '/'), (Pieces{"a"}));
   EXPECT_EQ(split("/a//b/", '/'), (Pieces{"", "a", "", "b", ""}));
+  EXPECT_EQ(split("1.2-rc+3", ".-+"), (Pieces{"1", "2", "rc", "3"}));
 }
 
 TEST(Text, HexAndControls) {

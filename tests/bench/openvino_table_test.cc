@@ -1,5 +1,3 @@
-#include "factory/bench/openvino_table.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "factory/bench/published_tables.h"
 #include "support/input_errors.h"
 #include "support/wrong_table.h"
 

@@ -1,11 +1,10 @@
-#include "factory/bench/timm_table.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "factory/bench/published_tables.h"
 #include "support/input_errors.h"
 #include "support/wrong_table.h"
 

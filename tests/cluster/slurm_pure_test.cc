@@ -6,9 +6,9 @@
 
 #include "factory/cluster/compute_node.h"
 #include "factory/cluster/controller.h"
+#include "factory/cluster/job_end.h"
 #include "factory/cluster/job_files.h"
 #include "factory/cluster/job_request.h"
-#include "factory/cluster/job_verdict.h"
 #include "factory/cluster/queued_job.h"
 #include "support/temporary_folder.h"
 

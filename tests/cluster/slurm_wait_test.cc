@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "factory/cluster/job_verdict.h"
-#include "factory/cluster/job_wait.h"
+#include "factory/cluster/job_end.h"
 #include "factory/cluster/queued_job.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "factory/distribution/base64.h"
+#include "factory/base/digest.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 

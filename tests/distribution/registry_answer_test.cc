@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "factory/base/digest.h"
 #include "factory/base/error.h"
-#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {
@@ -113,9 +113,6 @@ TEST(RegistryAnswer, WritesWhatStandsInAQuery) {
   EXPECT_EQ(digest_in("sha256:" + std::string(64, 'a')), Digest::from_hex(std::string(64, 'a')));
   EXPECT_EQ(digest_in("sha512:" + std::string(64, 'a')), std::nullopt);
   EXPECT_EQ(digest_in("sha256:" + std::string(64, 'G')), std::nullopt);
-  EXPECT_EQ(number_in("12"), 12u);
-  EXPECT_EQ(number_in("12x"), std::nullopt);
-  EXPECT_EQ(number_in(""), std::nullopt);
 }
 
 TEST(Base64, GoesThereAndBack) {

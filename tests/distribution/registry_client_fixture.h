@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "factory/distribution/base64.h"
+#include "factory/base/digest.h"
 #include "factory/distribution/registry_client.h"
 #include "support/fake_effects.h"
 

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "factory/base/digest.h"
 #include "factory/base/effects.h"
 #include "factory/base/error.h"
 #include "factory/base/json.h"
-#include "factory/distribution/base64.h"
 #include "support/key_file.h"
 #include "support/temporary_folder.h"
 

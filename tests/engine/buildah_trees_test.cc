@@ -1,8 +1,8 @@
 // Containers whose folders kiln knows from buildah's files.
 #include <gtest/gtest.h>
 
+#include "factory/engine/buildah.h"
 #include "factory/engine/container_files.h"
-#include "factory/engine/storage_trees.h"
 #include "support/buildah_fixture.h"
 
 namespace kiln::testing {

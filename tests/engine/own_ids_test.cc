@@ -1,7 +1,6 @@
-#include "factory/engine/own_ids.h"
-
 #include <gtest/gtest.h>
 
+#include "factory/engine/user_namespace.h"
 #include "support/fake_effects.h"
 
 namespace kiln {

@@ -1,10 +1,9 @@
-#include "factory/engine/storage_trees.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json.h"
+#include "factory/engine/buildah.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -4,7 +4,7 @@
 
 #include "factory/base/text.h"
 #include "readers.h"
-#include "registry/http/header_block.h"
+#include "registry/http/message.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "factory/base/memory_files.h"
+#include "factory/base/effects.h"
 #include "readers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -2,9 +2,9 @@
 // it is, it is taken, or Error(network).
 #include "factory/distribution/registry_answer.h"
 
+#include "factory/base/digest.h"
 #include "factory/base/error.h"
 #include "factory/base/text.h"
-#include "factory/distribution/base64.h"
 #include "factory/distribution/image_index.h"
 #include "factory/oci/registry_call.h"
 #include "readers.h"

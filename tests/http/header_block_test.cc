@@ -1,6 +1,6 @@
-#include "registry/http/header_block.h"
-
 #include <gtest/gtest.h>
+
+#include "registry/http/message.h"
 
 namespace kiln {
 namespace {

@@ -1,9 +1,9 @@
-#include "registry/model/anchored_prediction.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "registry/model/anchors.h"
 
 namespace kiln::testing {
 namespace {

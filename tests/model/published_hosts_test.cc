@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "factory/base/median.h"
-#include "factory/bench/openvino_table.h"
+#include "factory/bench/published_tables.h"
 #include "registry/model/anchors.h"
 #include "registry/model/model_check.h"
 

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <map>
 
-#include "registry/modules/module_quote.h"
+#include "registry/modules/module_files.h"
 
 namespace {
 

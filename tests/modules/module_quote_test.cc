@@ -1,11 +1,10 @@
 // Literals that no value gets out of. tests/oracle/modules has the languages themselves read them.
-#include "registry/modules/module_quote.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "factory/base/text.h"
+#include "registry/modules/module_files.h"
 
 namespace kiln {
 namespace {

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "factory/base/effects.h"
 #include "factory/base/json.h"
-#include "factory/base/unique_name.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

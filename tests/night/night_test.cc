@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/effects.h"
-#include "factory/night/night_html.h"
 #include "factory/night/night_text.h"
 #include "night/night_values.h"
 #include "support/json_schema.h"

@@ -1,8 +1,7 @@
-#include "factory/oci/blob_damage.h"
-
 #include <gtest/gtest.h>
 
 #include "factory/base/effects.h"
+#include "factory/oci/blob_store.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

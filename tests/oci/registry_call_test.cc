@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "factory/oci/skopeo.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 

@@ -1,11 +1,9 @@
-#include "factory/package/artifact.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "factory/oci/layout.h"
-#include "factory/oci/referrer.h"
+#include "factory/package/package.h"
 #include "package/packed_image.h"
 #include "support/layout.h"
 #include "support/temporary_folder.h"

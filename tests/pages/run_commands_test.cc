@@ -1,7 +1,6 @@
-#include "factory/pages/run_commands.h"
-
 #include <gtest/gtest.h>
 
+#include "factory/pages/pages.h"
 #include "pages/page_samples.h"
 
 namespace kiln {

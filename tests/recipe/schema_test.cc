@@ -9,7 +9,6 @@
 
 #include "factory/base/error.h"
 #include "factory/base/json.h"
-#include "factory/base/keys.h"
 #include "factory/base/reading.h"
 #include "factory/recipe/parameters.h"
 #include "factory/recipe/recipe.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/run/kept_runs.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"

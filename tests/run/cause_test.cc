@@ -1,6 +1,4 @@
 // What real programs printed when they failed so.
-#include "factory/run/cause.h"
-
 #include <gtest/gtest.h>
 
 #include "factory/run/failure.h"

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "factory/bench/timm_table.h"
-#include "factory/run/kept_tables.h"
+#include "factory/bench/published_tables.h"
 #include "support/fake_effects.h"
 
 namespace kiln::testing {

@@ -1,9 +1,8 @@
-#include "factory/run/kept_tables.h"
-
 #include <gtest/gtest.h>
 
 #include "factory/base/error.h"
-#include "factory/bench/timm_table.h"
+#include "factory/bench/published_tables.h"
+#include "factory/run/kept_files.h"
 #include "support/fake_effects.h"
 
 namespace kiln::testing {

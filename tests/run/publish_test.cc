@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "factory/oci/referrer.h"
+#include "factory/oci/layout.h"
 #include "factory/record/image_blobs.h"
 #include "registry/index/index.h"
 #include "support/built_image.h"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/oci/referrer.h"
+#include "factory/oci/layout.h"
 #include "support/fake_effects.h"
 #include "support/memory_folder.h"
 #include "support/memory_registry.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "factory/base/unique_name.h"
+#include "factory/base/effects.h"
 #include "factory/os/processors.h"
 #include "factory/run/failure.h"
 #include "factory/state/memory_share.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/package/artifact.h"
+#include "factory/package/package.h"
 #include "factory/run/package_cell.h"
 #include "factory/state/record_store.h"
 #include "support/fake_effects.h"

@@ -1,10 +1,9 @@
-#include "factory/run/tuning_course.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/run/tuning_run.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

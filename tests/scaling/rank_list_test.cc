@@ -1,7 +1,6 @@
-#include "registry/scaling/rank_list.h"
-
 #include <gtest/gtest.h>
 
+#include "registry/scaling/speedup.h"
 #include "support/input_errors.h"
 
 namespace kiln::testing {

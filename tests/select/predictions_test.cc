@@ -1,11 +1,10 @@
 // Place 3 of docs/selection.md: predicted speeds, behind measured ones.
-#include "registry/select/predictions.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "registry/select/comparable.h"
 #include "select/select_samples.h"
 
 namespace kiln {

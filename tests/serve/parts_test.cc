@@ -5,7 +5,6 @@
 
 #include "factory/base/digest.h"
 #include "registry/serve/answer_cache.h"
-#include "registry/serve/demand_batch.h"
 #include "registry/serve/metrics.h"
 #include "registry/serve/tokens.h"
 #include "support/temporary_folder.h"

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "factory/oci/layout.h"
-#include "factory/oci/referrer.h"
 #include "factory/resolve/resolve.h"
 #include "factory/state/record_store.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/oci/blob_damage.h"
+#include "factory/oci/blob_store.h"
 #include "factory/run/build.h"
 #include "factory/run/package_cell.h"
 #include "factory/run/publish.h"

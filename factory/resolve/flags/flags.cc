@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "factory/base/text.h"
 #include "factory/recipe/parameters.h"
@@ -16,15 +17,13 @@ namespace {
 // Compilers with a Fortran of their own that takes the same flags: gfortran, ifort, ifx, nvfortran, flang.
 constexpr std::array<std::string_view, 6> kWithFortran = {"gcc", "intel", "oneapi", "nvhpc", "aocc", "arm"};
 
-bool has_fortran(std::string_view compiler) {
-  return std::find(kWithFortran.begin(), kWithFortran.end(), compiler) != kWithFortran.end();
-}
+bool has_fortran(std::string_view compiler) { return contains(kWithFortran, compiler); }
 
 std::string joined_filled(const std::vector<std::string>& parts, std::string_view between) {
   std::vector<std::string_view> filled;
   for (const std::string& part : parts)
     if (!part.empty()) filled.emplace_back(part);
-  return fmt::format("{}", fmt::join(filled, between));
+  return joined(filled, between);
 }
 
 // Each word of `flags` with `prefix` before it.
@@ -196,7 +195,7 @@ std::string CompilerFlags::note(const std::string& variable) const {
 
 std::string CompilerFlags::from(const std::string& variable, const Language& language) const {
   if (value(variable).empty()) {
-    if (variable.find("NVCC") != std::string::npos) return "the target has no NVIDIA GPU";
+    if (contains(variable, "NVCC")) return "the target has no NVIDIA GPU";
     if (variable == "KILN_HIP_FLAGS") return "the target has no AMD GPU";
     return "neither LTO nor PGO was asked for";
   }
@@ -234,7 +233,7 @@ FlagOrigin gpu_flags(const std::string& variable, const Target& target) {
   return {variable,
           value,
           "",
-          fmt::format("{}", fmt::join(amd ? amd_targets(target) : nvidia_targets(target), " ")),
+          joined(amd ? amd_targets(target) : nvidia_targets(target), " "),
           amd ? "" : ptx_note(target),
           "the target's accelerators"};
 }

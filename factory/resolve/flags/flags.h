@@ -3,11 +3,8 @@
 // is ever added. docs/formats/targets.md says which build system reads which variable. Pure.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 #include "factory/cpu/microarchitecture.h"
 #include "factory/recipe/optimise.h"

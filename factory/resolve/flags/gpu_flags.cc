@@ -29,7 +29,7 @@ std::vector<Capability> capabilities(const Target& target) {
     if (digits < 2) throw Error(ExitCode::input, fmt::format("'{}' is no compute capability", accelerator));
     found.push_back({std::stoi(text.substr(0, digits)), text.substr(digits)});
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
@@ -40,7 +40,7 @@ std::string spell(const Target& target, std::string_view between,
   const std::vector<Capability> all = capabilities(target);
   std::vector<std::string> words;
   for (const Capability& one : all) words.push_back(word(one, &one == &all.back()));
-  return fmt::format("{}", fmt::join(words, between));
+  return joined(words, between);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::vector<std::string> amd_targets(const Target& target) {
   std::vector<std::string> names;
   for (const std::string& accelerator : target.accelerators)
     if (accelerator.starts_with(kPrefix)) names.push_back(accelerator.substr(kPrefix.size()));
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -93,7 +93,7 @@ std::string cuda_gencode(const Target& target) {
   });
 }
 
-std::string hip_archs(const Target& target) { return fmt::format("{}", fmt::join(amd_targets(target), ";")); }
+std::string hip_archs(const Target& target) { return joined(amd_targets(target), ";"); }
 
 std::string hip_offload_archs(const Target& target) {
   std::string words;
