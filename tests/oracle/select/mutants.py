@@ -28,7 +28,7 @@ from world import CASES, World
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 SOURCES = [f"registry/select/{name}.cc" for name in ("query_clauses", "host_clauses", "ranking", "comparable", "cpu_code")]
-SOURCES += [f"factory/record/{name}.cc" for name in ("gpu_code", "cuda_drivers", "mpi")]
+SOURCES += [f"factory/record/{name}.cc" for name in ("gpu_code", "host_needs")]
 NOTICED, SURVIVED, EQUIVALENT, NOT_COMPILED = "noticed", "survived", "equivalent", "does not compile"
 
 
