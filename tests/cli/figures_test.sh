@@ -32,7 +32,7 @@ expect 0 figures
 expect 0 figures --check
 equals "$err" ''
 equals "$(cat tree/README.md)" 'XLA is <!-- figures:speed xla -->not measured<!-- end --> as nothing, and stays so.'
-equals "$(grep -c '| not measured | | | |' tree/docs/page.md)" 8
+equals "$(grep -c '| not measured | | | |' tree/docs/page.md)" 10
 equals "$(grep -c 'Nothing was measured yet' tree/docs/page.md)" 2
 holds "$(cat tree/docs/page.md)" 'The end.'
 
@@ -49,7 +49,7 @@ lacks "$page" 'old words'
 holds "$page" '![compilers mnist cnn](figures/compilers-mnist-cnn.svg)'
 lacks "$page" 'figures/methods-mnist-cnn.svg'
 holds "$page" '#### With and without graph compilers'
-holds "$(grep '^| 3 |' tree/docs/page.md)" '| +54 % | speed +24 % (+22 % to +26 %), time −19 % | same | 30 points below | Example processor of a made-up test, 2 processors, 2 threads, 2026-11-20 |'
+holds "$(grep '^| 3 |' tree/docs/page.md)" '| +54 % | speed +24 % (+22 % to +26 %), time −19 % | same | 30 points below | Example processor of a made-up test, 2 processors, 2 threads, 2026-11-22 |'
 holds "$(grep 'with XLA against without, "the 30%' tree/docs/page.md)" '| −30 % | speed −27 % (−28 % to −26 %), time +37 % | same | 3 points above |'
 holds "$(grep 'TensorFlow.s custom build against the stock image, "little' tree/docs/page.md)" '| speed +1 % (0 % to +3 %), time −1 % | no difference here | 3 points below |'
 equals "$(grep -c '^| [45], right .*| not measured | | | |' tree/docs/page.md)" 3 # those of GPUs
