@@ -57,9 +57,9 @@ BenchRun KeptRuns::read(const std::string& text, const fs::path& path, const std
   constexpr const char* kRemedy = "take the file away; what was measured with it has to be measured again";
   // The clock may have been put back since. What others measured was held against it when it came in.
   constexpr std::int64_t kEndOfTime = 253'402'300'799;  // 9999-12-31T23:59:59Z
-  constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
+  constexpr JsonLimits kRunLimits{.bytes = 64u << 20, .members = 5'000'000};
   try {
-    BenchRun run = bench_run_from_json(JsonDocument::parse(text, file, kLimits).root(), kEndOfTime);
+    BenchRun run = bench_run_from_json(JsonDocument::parse(text, file, kRunLimits).root(), kEndOfTime);
     // A digit that is another one is a number all the same. The bytes are asked, which an earlier kiln wrote.
     if (text.ends_with('\n') && Digest::of(std::string_view(text).substr(0, text.size() - 1)).hex() == sum)
       return run;
