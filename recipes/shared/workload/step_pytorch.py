@@ -182,6 +182,23 @@ def loader(training, batches, settings):
         yield examples.to(training.place), labels.to(training.place), allowed
 
 
+class OpenVinoGraphs:
+    """What OpenVINO compiles from now on: Dynamo has its graphs also where the backend hands them on to Inductor."""
+
+    def __init__(self):
+        import openvino.torch  # noqa: F401 (gives PyTorch the backend)
+        from openvino.frontend.pytorch.torchdynamo import execute
+
+        self.compiled = []
+        compile_graph = execute.openvino_compile
+
+        def noted(*args, **kwargs):
+            self.compiled.append(compile_graph(*args, **kwargs))
+            return self.compiled[-1]
+
+        execute.openvino_compile = noted
+
+
 class Inference(object):
     """By Inductor, or by a compiler that lends PyTorch a backend of its own name."""
 
@@ -199,9 +216,10 @@ class Inference(object):
         self.parameters = sum(parameter.numel() for parameter in module.parameters())
         self.compiler = known[0] if known else ""
         self.variant = self.compiler or "eager"
-        if self.compiler == "openvino":
-            import openvino.torch  # noqa: F401 (gives PyTorch the backend)
-        self.scores = torch.compile(module, backend=self.compiler, fullgraph=True) if self.compiler else module
+        self.by_openvino = OpenVinoGraphs() if self.compiler == "openvino" else None
+        # Without AOT autograd, OpenVINO's backend hands models with a convolution on to Inductor and says nothing (2026.4.1).
+        options = {"aot_autograd": True} if self.by_openvino else None
+        self.scores = torch.compile(module, backend=self.compiler, fullgraph=True, options=options) if self.compiler else module
 
     def put(self, examples, labels):
         return tensor(examples).to(self.place), labels
@@ -212,10 +230,8 @@ class Inference(object):
             return self.scores(examples).cpu().numpy()  # waits until it is computed
 
     def compiled(self):
-        if self.compiler == "openvino":
-            from torch._dynamo.utils import counters
-
-            if counters["stats"]["unique_graphs"] == 0:
-                raise Wrong("OpenVINO was given no graph")
+        if self.by_openvino:
+            if not self.by_openvino.compiled:
+                raise Wrong("OpenVINO compiled no graph")
             return "openvino"
         return generated_by_inductor() if self.compiler else False
