@@ -24,9 +24,9 @@ HostDescription without_features(HostDescription host) {
 void add_place_options(CLI::App& command, PlaceOffers& offers, std::string& in_job, Invocation& invocation,
                        const char* starts, const char* jobs) {
   auto* here = command.add_flag("--here", offers.here, starts);
-  constexpr std::size_t kMostJobs = 256;
+  constexpr std::size_t kMostNodes = 256;
   add_value(command, "-j,--jobs", offers.jobs, "N", jobs)
-      ->check(CLI::Range(std::size_t{1}, kMostJobs))
+      ->check(CLI::Range(std::size_t{1}, kMostNodes))
       ->excludes(here);
   add_value(command, "--partition", invocation.options.partition, "NAME",
             "partition of these jobs; its nodes are alike (default: the site file's)")

@@ -70,9 +70,9 @@ NodeTrial::NodeTrial(const fs::path& starts, FileSystem& files)
   read_own(said, [&] {
     image_ = planned_image(trial_, node.at("cell"), files);
     workload_ = program_in(trial_, node.at("workload").string(), node.at("start").string());
-    constexpr std::int64_t kMostSteps = 1'000'000;
+    constexpr std::int64_t kMostStepsOfTrial = 1'000'000;
     WorkloadWishes wishes;
-    wishes.steps = static_cast<int>(node.at("steps").integer(0, kMostSteps));
+    wishes.steps = static_cast<int>(node.at("steps").integer(0, kMostStepsOfTrial));
     wishes.data = text_at(node, "data");
     subject_.emplace(
         TuningSubject{{image_, Digest::parse(node.at("manifest").string()), workload_, wishes,
