@@ -67,6 +67,6 @@ class Hasher {
 // RFC 4648, section 4.
 
 std::string base64_of(std::string_view bytes);
-std::optional<std::string> from_base64(std::string_view text);  // nullopt: it is none
+std::optional<std::string> from_base64(std::string_view text);  // nullopt: it is not base64
 
 }  // namespace kiln

@@ -103,11 +103,6 @@ std::string percent_encoded(std::string_view text, std::string_view plain) {
   return out;
 }
 
-std::string value_in(const std::map<std::string, std::string>& values, const std::string& name) {
-  const auto found = values.find(name);
-  return found == values.end() ? "" : found->second;
-}
-
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::string_view trimmed(std::string_view text) {

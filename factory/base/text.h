@@ -6,7 +6,6 @@
 #include <charconv>
 #include <concepts>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -103,9 +102,6 @@ template <typename Words>
 bool contains_any(std::string_view text, const Words& words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return contains(text, word); });
 }
-
-// What `name` has there, such as in an environment; "" without it.
-std::string value_in(const std::map<std::string, std::string>& values, const std::string& name);
 
 // The offset of the first byte that belongs to no character of UTF-8 (RFC 3629); npos when there is none.
 std::size_t first_not_utf8(std::string_view text);

@@ -120,7 +120,7 @@ void add_openmp(SearchSpace& space, const RunAxes& axes) {
 }
 
 void add_allocator(SearchSpace& space, const std::map<std::string, std::string>& environment) {
-  const std::string libraries = value_in(environment, "LD_PRELOAD");
+  const std::string libraries = value_or(environment, "LD_PRELOAD");
   if (libraries.find("jemalloc") != libraries.npos) {
     add_list(space, "MALLOC_CONF",
              {"dirty_decay_ms:10000,muzzy_decay_ms:0", "background_thread:true,metadata_thp:auto",

@@ -68,6 +68,7 @@ struct BenchOptions : CellOptions {
   std::string export_file;
   std::string as;
   std::string in_job;  // file of a job's round: this is that job
+  PlaceOffers offers;
   std::string format = "table";
   bool search = false;
   SearchTerms terms;  // of the search
@@ -151,7 +152,7 @@ std::vector<BenchPart> parts_of(const BenchOptions& options, Invocation& invocat
 std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& invocation) {
   (void)read_restriction(options.restrictions);  // what is wrong is said first
   const Site site = invocation.site();
-  MeasuringPlace place(site, options.terms.offers, "bench", invocation);
+  MeasuringPlace place(site, options.offers, "bench", invocation);
   if (!place.in_jobs()) invocation.need_root_or_namespace();
   std::vector<BenchPart> parts = parts_of(options, invocation);
   const Catalogue catalogue = invocation.load(options.matrix);
@@ -174,7 +175,8 @@ std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& inv
 // A search needs as many rounds as prove a gain.
 void search(const BenchOptions& options, Invocation& invocation) {
   const Site site = invocation.site();
-  if (!site.launcher.slurm || options.terms.offers.here) invocation.need_root_or_namespace();
+  MeasuringPlace place(site, options.offers, "bench", invocation);
+  if (!place.in_jobs()) invocation.need_root_or_namespace();
   std::vector<BenchPart> parts = parts_of(options, invocation);
   if (!options.terms.into.empty()) invocation.need_file(options.terms.into);
   const Catalogue catalogue = invocation.load(options.matrix);
@@ -188,7 +190,7 @@ void search(const BenchOptions& options, Invocation& invocation) {
   SearchTerms terms = options.terms;
   terms.matrix = options.matrix;
   terms.format = options.format;
-  search_parts(catalogue, search, terms, site, invocation);
+  search_parts(catalogue, search, terms, site, place, invocation);
 }
 
 void run_bench(const BenchOptions& options, Invocation& invocation) {
@@ -275,7 +277,7 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   add_value(*command, "--export", options->export_file, "FILE",
             "write the runs of these images to this file; without -f, all kept runs");
   add_run_format(*command, options->as);
-  add_place_options(*command, options->terms.offers, options->in_job, invocation,
+  add_place_options(*command, options->offers, options->in_job, invocation,
                     "measure on this machine even if the site file has Slurm",
                     "rounds as jobs of Slurm at the same time, each with a node to itself (default: 4)");
   add_wait_option(*command, invocation.options);

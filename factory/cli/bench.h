@@ -89,7 +89,6 @@ struct SearchTerms {
   std::string patch;   // file that gets the patch; "": stdout alone
   std::string format;  // table or json
   bool build = false;  // build and publish cells that are not in the index
-  PlaceOffers offers{};
 };
 
 // Begins with each stock cell, measures all cells with one part more in turns with it, keeps the best that is
@@ -97,7 +96,7 @@ struct SearchTerms {
 // "reason" each. Throws as ImageBench::run(); Error(no_match) without a stock cell that is built. REQUIRES:
 // the state folder is locked.
 void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& parts, const SearchTerms& terms,
-                  const Site& site, Invocation& invocation);
+                  const Site& site, MeasuringPlace& place, Invocation& invocation);
 
 // Adds `compare`, `import`, `tables` and `discard` to the command bench.
 void add_bench_records(CLI::App& bench, Invocation& invocation);

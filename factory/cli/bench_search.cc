@@ -37,13 +37,14 @@ SearchCell search_cell(const Catalogue& catalogue, std::uint32_t number) {
 
 class PartSearch {
  public:
-  PartSearch(const Catalogue& catalogue, const SearchTerms& terms, const Site& site, Invocation& invocation)
+  PartSearch(const Catalogue& catalogue, bool builds, const Site& site, MeasuringPlace& place,
+             Invocation& invocation)
       : catalogue_(catalogue),
-        builds_(terms.build),
+        builds_(builds),
         invocation_(invocation),
         state_(invocation.state()),
         site_(site),
-        place_(site_, terms.offers, "bench", invocation),
+        place_(place),
         setup_(invocation.step_setup(site_, state_)),
         index_(invocation.index(Index::Mode::write)) {
     read_index();
@@ -150,7 +151,7 @@ class PartSearch {
   Invocation& invocation_;
   const StatePaths state_;
   const Site& site_;
-  MeasuringPlace place_;
+  MeasuringPlace& place_;
   const StepSetup setup_;
   Index index_;
   std::map<std::string, IndexEntry> entries_;  // by key
@@ -222,8 +223,8 @@ void print_table(const Catalogue& catalogue, const std::vector<WorkloadSearch>& 
 }  // namespace
 
 void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& parts, const SearchTerms& terms,
-                  const Site& site, Invocation& invocation) {
-  PartSearch search(catalogue, terms, site, invocation);
+                  const Site& site, MeasuringPlace& place, Invocation& invocation) {
+  PartSearch search(catalogue, terms.build, site, place, invocation);
   std::vector<std::vector<SearchCell>> cells;  // of each part, which the searches point into
   for (const SearchPart& part : parts) {
     cells.emplace_back();

@@ -192,7 +192,7 @@ using Given = std::map<std::string, std::string>;
 std::string given_or(const Given& given, const std::string& name, const std::string& variable,
                      const Invocation& invocation) {
   if (auto found = given.find(name); found != given.end()) return found->second;
-  return value_in(invocation.environment, variable);
+  return value_or(invocation.environment, variable);
 }
 
 // Ids, and `axis=` of every axis; once there is an `axis=`, its values.

@@ -163,7 +163,7 @@ Matrix matrix_of(const Pick& pick, const std::string& target) {
 }
 
 bool plans(const Pick& pick, const std::string& target, const ResolveInput& input) {
-  // After a combination that is none, the next is tried.
+  // A combination that cannot be planned is no error: the caller tries the next one.
   return unless_error([&] { return plan_matrix(matrix_of(pick, target), input).size() != 0; });
 }
 

@@ -49,8 +49,8 @@ void print_rules(const std::string& format) {
 }
 
 fs::path cache_file(const std::map<std::string, std::string>& environment) {
-  const std::string home = value_in(environment, "HOME");
-  fs::path base = value_in(environment, "XDG_CACHE_HOME");
+  const std::string home = value_or(environment, "HOME");
+  fs::path base = value_or(environment, "XDG_CACHE_HOME");
   if (base.empty() && !home.empty()) base = fs::path(home) / ".cache";
   return base.empty() ? base : base / "kiln" / "shellcheck.json";
 }

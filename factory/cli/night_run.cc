@@ -30,7 +30,7 @@ constexpr std::chrono::seconds kPatience{60};
 
 std::string webhook_url(const SecretSource& place, const Invocation& invocation) {
   std::string url = place.variable.empty() ? invocation.files.read(place.file, 8192).value_or("")
-                                           : value_in(invocation.environment, place.variable);
+                                           : value_or(invocation.environment, place.variable);
   url = trimmed(url);
   if (url.empty())
     throw Error(ExitCode::input, fmt::format("{} has no URL for the webhook",

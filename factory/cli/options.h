@@ -24,7 +24,7 @@ CLI::Option* add_value(CLI::App& command, const std::string& name, Value& value,
   return command.add_option(name, value, text)->type_name(type);
 }
 
-// A number from `least` to `most`. The help shows the value as the default; one out of the range is none.
+// A number from `least` to `most`. The help shows the value as the default unless it is out of the range.
 template <typename Number>
 CLI::Option* add_number(CLI::App& command, const std::string& name, Number& value, const char* type,
                         const std::string& text, std::int64_t least, std::int64_t most) {

@@ -50,7 +50,7 @@ Asking read_asking(const WrittenDocument& document, const QuestionTerms& terms,
 }
 
 ReferencePaths reference_paths(const Invocation& invocation) {
-  return {invocation.state().root(), value_in(invocation.environment, "SINGULARITY_DIR")};
+  return {invocation.state().root(), value_or(invocation.environment, "SINGULARITY_DIR")};
 }
 
 void count_question(const Question& question, const Selection& selection, Invocation& invocation) {

@@ -173,7 +173,7 @@ ServeSettings read_settings(const ServeOptions& options, Invocation& invocation)
   settings.paths.state = invocation.state().root();
   settings.paths.archspec = invocation.archspec_file();
   settings.paths.recipes = invocation.recipe_folders();
-  settings.paths.sif_folder = value_in(invocation.environment, "SINGULARITY_DIR");
+  settings.paths.sif_folder = value_or(invocation.environment, "SINGULARITY_DIR");
   if (!options.tokens.empty()) settings.tokens = TokenBook::read(invocation.files, options.tokens);
   settings.site = read_site_files(options.site, invocation.files);
   return settings;

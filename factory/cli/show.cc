@@ -241,7 +241,7 @@ class StagePrinter {
 
 void check(const ShowOptions& options, const std::map<std::string, std::string>& environment) {
   // $KILN_FILE stands for -f wherever a matrix is wanted.
-  const bool named = !options.matrix.empty() && value_in(environment, "KILN_FILE") != options.matrix;
+  const bool named = !options.matrix.empty() && value_or(environment, "KILN_FILE") != options.matrix;
   const FlagQuery& query = options.query;
   const bool queries = !query.cpus.empty() || !query.compilers.empty();
   auto usage = [](const char* message, const char* hint) { throw Error(ExitCode::usage, message, hint); };

@@ -79,7 +79,7 @@ ProposalMemory remembered(Invocation& invocation, std::vector<UpstreamProblem>& 
 PipSources pip_places(const Site& site, Invocation& invocation) {
   PipSources places{index_of_pip(site, invocation), {}};
   if (places.index && places.index->url.empty()) places.index.reset();
-  const std::string links = value_in(invocation.environment, "PIP_FIND_LINKS");
+  const std::string links = value_or(invocation.environment, "PIP_FIND_LINKS");
   for (std::string_view word : split(links, ' ')) {
     if (word.starts_with("file://")) word.remove_prefix(std::string_view("file://").size());
     if (word.starts_with('/') && invocation.files.is_directory(word)) places.folders.emplace_back(word);

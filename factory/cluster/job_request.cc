@@ -107,9 +107,9 @@ double seconds_that_were_too_few(const PastRun& step, const std::vector<PastRun>
 
 PartitionNeed partition_need(const Step& step) {
   PartitionNeed need;
-  need.cpu = value_in(step.parameters, "KILN_CPU_TARGET");
+  need.cpu = value_or(step.parameters, "KILN_CPU_TARGET");
   if (step.kind != StepKind::test) return need;
-  std::istringstream words(value_in(step.parameters, "KILN_GPU_TARGETS"));
+  std::istringstream words(value_or(step.parameters, "KILN_GPU_TARGETS"));
   for (std::string word; words >> word;) need.accelerators.push_back(accelerator_of(word));
   return need;
 }

@@ -183,7 +183,7 @@ class DockerContainer final : public MountedContainer {
 };
 
 DockerEngine::DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect)
-    : LocalEngine(setup), daemon_(value_in(setup.environment, "DOCKER_HOST"), std::move(connect)) {
+    : LocalEngine(setup), daemon_(value_or(setup.environment, "DOCKER_HOST"), std::move(connect)) {
   // The program is to speak to the same daemon.
   setup_.environment["DOCKER_HOST"] = daemon_.host();
   setup_.environment.erase("DOCKER_CONTEXT");

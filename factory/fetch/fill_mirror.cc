@@ -315,7 +315,7 @@ class Filling {
     const LockNeed* need = lock_need_of(base);
     if (need == nullptr || need->method->archive.empty()) return "";
     std::string now = archive_state(base, need->method->archive, architecture, own, folder / "state");
-    const std::string locked = value_in(base.parameters, "KILN_ARCHIVE");
+    const std::string locked = value_or(base.parameters, "KILN_ARCHIVE");
     if (locked.empty() || locked == now) return now;
     throw Error(ExitCode::locked,
                 fmt::format("the lockfile has the archives of {} {} at: {}; they hold now: {}",

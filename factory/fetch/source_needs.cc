@@ -55,8 +55,8 @@ class NeedsCollector {
   }
 
   void add_script(const Step& step, StepTable::Number bottom, const std::string& cell) {
-    if (const std::string url = value_in(step.parameters, "KILN_SOURCE_URL"); !url.empty())
-      needs_.sources[{url, value_in(step.parameters, "KILN_SOURCE_CHECKSUM")}].insert(cell);
+    if (const std::string url = value_or(step.parameters, "KILN_SOURCE_URL"); !url.empty())
+      needs_.sources[{url, value_or(step.parameters, "KILN_SOURCE_CHECKSUM")}].insert(cell);
     const Recipe* recipe = recipe_of(step.component);
     if (recipe == nullptr) return;
     const std::string architecture = architecture_of(plan_.steps().step(plan_.steps().first(bottom)));

@@ -131,7 +131,7 @@ std::optional<ScriptUnit> check_section(const SourceFile& file, const Definition
 std::string check_from(const SourceFile& file, const DefinitionStage& stage, Report& report) {
   const HeaderField* from = stage.find("from");
   if (from == nullptr || lower_case(stage.value("bootstrap")) != "docker") return "";
-  if (contains(from->value, "{{")) return "";  // whoever builds says which
+  if (contains(from->value, "{{")) return "";  // the person who builds says which
   Position place = from->value_place;
   check_base(from->value, file.at(file.offset_of(place.line, place.column)), report);
   return from->value;

@@ -26,7 +26,7 @@ enum class Verdict {
 };
 std::string_view name_of(Verdict verdict);
 bool is_good(Verdict verdict);     // there is an image of today's plan
-bool has_failed(Verdict verdict);  // this night tried, and there is none
+bool has_failed(Verdict verdict);  // this night tried to build it, and there is no image
 
 // Who must act, so that it becomes good.
 enum class Actor { nobody, recipe, site };

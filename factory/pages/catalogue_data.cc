@@ -151,7 +151,7 @@ int package_set(const ImageRecord& image, const PageSource& source, WordList& wo
 }  // namespace
 
 std::string PageContent::published_at(const ImageRecord& image) const {
-  return value_in(published, image.identity().hex());
+  return value_or(published, image.identity().hex());
 }
 
 std::string catalogue_data(const PageContent& content, const PageNames& names) {

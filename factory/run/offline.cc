@@ -98,7 +98,7 @@ std::string copy_uri(const std::string& folder) {
 
 const MirrorArchive* archive_of(const Mirror& mirror, const Step& base) {
   return mirror.archive(fmt::format("{}@{}", base.component, base.version), architecture_of(base),
-                        value_in(base.parameters, "KILN_ARCHIVE"));
+                        value_or(base.parameters, "KILN_ARCHIVE"));
 }
 
 SiteHandover offline_handover(const StepSetup& setup, const std::optional<Step>& base,

@@ -200,7 +200,7 @@ void Progress::look_ahead() {
   if (now - said_ >= kBetweenTimesLeft) say_time_left();
 }
 
-std::string Progress::target_of(const std::string& key) const { return value_in(source_.targets, key); }
+std::string Progress::target_of(const std::string& key) const { return value_or(source_.targets, key); }
 
 std::string Progress::title_of(const StepEvent& event) const {
   return with_target(event.title, target_of(event.key));

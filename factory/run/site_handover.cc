@@ -69,8 +69,8 @@ std::string pip_configuration(const Site& site, const FileSystem& files,
                               const std::map<std::string, std::string>& ours) {
   if (!site.pip_configuration.empty())
     return named_file(site, site.pip_configuration, "/pip_configuration", files);
-  std::vector<std::string> places = {value_in(ours, "PIP_CONFIG_FILE"), "/etc/pip.conf"};
-  if (std::string home = value_in(ours, "HOME"); !home.empty())
+  std::vector<std::string> places = {value_or(ours, "PIP_CONFIG_FILE"), "/etc/pip.conf"};
+  if (std::string home = value_or(ours, "HOME"); !home.empty())
     places.insert(places.end(), {home + "/.config/pip/pip.conf", home + "/.pip/pip.conf"});
   for (const std::string& place : places)
     if (place.starts_with('/') && place != "/dev/null" && files.exists(place)) return place;

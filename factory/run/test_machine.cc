@@ -35,8 +35,8 @@ bool runs_code_for(const std::vector<std::string>& gpus, const std::string& acce
 }  // namespace
 
 TestTarget test_target(const Step& test) {
-  TestTarget target{value_in(test.parameters, "KILN_CPU_TARGET")};
-  const std::string gpus = value_in(test.parameters, "KILN_GPU_TARGETS");
+  TestTarget target{value_or(test.parameters, "KILN_CPU_TARGET")};
+  const std::string gpus = value_or(test.parameters, "KILN_GPU_TARGETS");
   for (std::string_view gpu : split(gpus, ' '))
     if (!gpu.empty()) target.gpus.emplace_back(gpu);
   return target;

@@ -261,7 +261,7 @@ std::optional<SharedSteps::Fetched> SharedSteps::fetch(const Wanted& wanted) {
   return fetched;
 }
 
-std::string SharedSteps::forged(const SharedName& name) const { return value_in(forged_, name.text()); }
+std::string SharedSteps::forged(const SharedName& name) const { return value_or(forged_, name.text()); }
 
 // So that it stays. Once in a while is enough, and where that cannot be done it goes sooner.
 void SharedSteps::touch(const SharedName& name, const std::string& used) {

@@ -248,7 +248,7 @@ std::optional<StepShare::Found> RegistryShare::find(const SharedName& name) {
     throw Error(ExitCode::input, fmt::format("it is of the type '{}' there", manifest->artifact_type));
   auto envelope = client_.blob(repository_, manifest->config.digest, kMostEnvelope);
   if (!envelope) throw Error(ExitCode::store, manifest->config.digest.text() + " is missing there");
-  return Found{*std::move(envelope), value_in(manifest->annotations, kUsed)};
+  return Found{*std::move(envelope), value_or(manifest->annotations, kUsed)};
 }
 
 bool RegistryShare::fetch(const Descriptor& blob, const BlobStore& store) {
