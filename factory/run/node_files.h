@@ -56,7 +56,7 @@ auto read_node_file(const fs::path& file, const std::string& what, const std::st
   } catch (const Error& error) {
     if (error.code() != ExitCode::input) throw;
     throw Error(ExitCode::store, "a file of " + what + " is damaged: " + error.format(""),
-                "remove " + file.parent_path().string() + " and " + again);
+                "remove " + file.string() + " and " + again);
   }
 }
 
