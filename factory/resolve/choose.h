@@ -36,8 +36,8 @@ struct Unsolvable : std::exception {
   std::string reason;
 };
 
-// This combination cannot be, through a mistake in a recipe or target: the cell is broken. Thrown and caught
-// as Unsolvable is, but nothing stands in for what is broken.
+// A mistake in a recipe or target makes this combination impossible: the cell is broken. Thrown and caught
+// like Unsolvable, but kiln never substitutes another component for a broken one.
 struct Broken : std::exception {
   explicit Broken(const Error* what) : why(what) {}
   const Error* why;  // of the books

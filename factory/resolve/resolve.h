@@ -105,9 +105,9 @@ struct ImageSpec {
 struct StepPattern;
 struct ScriptValues;
 
-// The steps of many images. Rows of equal key are one step: the first of them, in the order in which images
-// need them, is counted and listed; the others differ in words only, such as the version of a component that
-// its script is not told.
+// The steps of many images. Rows of equal key are one step: kiln counts and lists the first row, in the order
+// in which images need them. The other rows differ only in their display text, for example in the version of
+// a component whose script does not read it.
 class StepTable {
  public:
   using Number = HashIndex::Number;

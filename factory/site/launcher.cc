@@ -20,7 +20,8 @@ JobSize read_size(const JsonNode& node, JobSize size) {
   return size;
 }
 
-// What says for itself what kiln says in every job would be believed by sbatch, and jobs would not be found.
+// kiln sets these options in every job. A site's value would override kiln's, and kiln could not find the
+// job.
 std::vector<std::string> read_arguments(const JsonNode& node) {
   constexpr std::array kOurs = {"--comment", "--job-name", "-J",         "--output", "-o",
                                 "--error",   "-e",         "--parsable", "--wrap",   "--dependency",

@@ -233,7 +233,8 @@ PublishDestination read_publish(const JsonNode& node) {
   return place;
 }
 
-// Of what would be believed by nobody nothing is written, and nothing can be read where nobody is believed.
+// A place needs signatures or a private folder: other builders trust nothing that is unsigned, and without a
+// trusted key kiln reads nothing.
 void check_trust(const JsonNode& node, const StepSharing& place) {
   if (place.registry.empty() == place.folder.empty())
     node.fail(place.folder.empty() ? "it names no place for steps" : "it names two places for steps",

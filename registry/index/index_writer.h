@@ -28,8 +28,9 @@ class IndexWriter {
   void erase_image(const std::string& id);                              // REQUIRES: no tag has it
   void put_measurement(const std::string& image, std::int64_t number, const std::string& record);
 
-  // Names that are taken for new, since `tags_name` has them not, which no sum proves, have no row either:
-  // one pass over the rows for all of them, 20 ms for 100,000 tags. To be asked before a sidecar says so.
+  // Proves that names which the SQL index `tags_name` lacks have no row either, because no sum covers that
+  // SQL index. One pass over the rows for all names takes 20 ms for 100,000 tags. Call it before a sidecar
+  // records the names as new.
   void expect_new(const std::vector<TagChange>& changes);
   // A snapshot after all others, made of the tags of the current one. Its tags are then the current ones,
   // until finish() or make_current() says otherwise.

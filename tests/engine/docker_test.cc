@@ -261,10 +261,12 @@ TEST_F(Docker, WithoutADaemonSaysSo) {
 TEST_F(Docker, SpeaksTheVersionOfTheDaemon) {
   version = "1.41";
   engine().start(nullptr)->run(request());
+  ASSERT_FALSE(calls.empty());
   for (const Asked& call : calls) EXPECT_NE(call.what.find(" /v1.41/"), std::string::npos) << call.what;
   calls.clear();
   version = "1.41/../x";
   engine().start(nullptr)->run(request());
+  ASSERT_FALSE(calls.empty());
   for (const Asked& call : calls) EXPECT_EQ(call.what.find("/v1"), std::string::npos) << call.what;
 }
 

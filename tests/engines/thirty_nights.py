@@ -43,13 +43,20 @@ def answer(*words):
 
 # --- the changes
 
+def substituted(pattern, replacement, text):
+    """With the first match replaced; without one the test ends."""
+    changed, count = re.subn(pattern, lambda _: replacement, text, count=1, flags=re.S)
+    if count != 1:
+        fail(f"nothing matches {pattern}")
+    return changed
+
+
 def write_versions():
     text = recipe_file.read_text(encoding="utf-8")
     facts = ",\n    ".join(f'"{version}": {{"facts": {{"greeting": "hello"}}}}' for version in versions)
-    recipe_file.write_text(re.sub(r'"versions": \{\n.*?\n  \}', lambda _: f'"versions": {{\n    {facts}\n  }}', text, count=1, flags=re.S),
-                           encoding="utf-8")
+    recipe_file.write_text(substituted(r'"versions": \{\n.*?\n  \}', f'"versions": {{\n    {facts}\n  }}', text), encoding="utf-8")
     matrix = pathlib.Path(MATRIX).read_text(encoding="utf-8")
-    pathlib.Path(MATRIX).write_text(re.sub(r'"version": \["2.10".*?\]', f'"version": {json.dumps(versions)}', matrix), encoding="utf-8")
+    pathlib.Path(MATRIX).write_text(substituted(r'"version": \["2.10".*?\]', f'"version": {json.dumps(versions)}', matrix), encoding="utf-8")
 
 
 def change_script(dice, night):
@@ -68,7 +75,7 @@ def change_versions(_, night):
 
 def change_label(_, night):
     text = recipe_file.read_text(encoding="utf-8")
-    recipe_file.write_text(re.sub('"description": "[^"]*"', f'"description": "as of night {night}"', text, count=1), encoding="utf-8")
+    recipe_file.write_text(substituted('"description": "[^"]*"', f'"description": "as of night {night}"', text), encoding="utf-8")
 
 
 # --- the faults: each runs a night in which something goes wrong, and says so

@@ -223,6 +223,7 @@ TEST_F(Steps, ATestHasNoNetworkAndLeavesItsLastLine) {
 
 TEST_F(Steps, WhatNoScriptListsIsInTheTableOfParameters) {
   EXPECT_EQ(run(add(StepKind::test, add_base()).key), StepOutcome::done);
+  EXPECT_TRUE(engine.runs.at(0).environment.contains("KILN_JOBS"));
   for (const auto& [name, value] : engine.runs.at(0).environment)
     EXPECT_TRUE(is_given_to_every_script(name)) << name << ": no key covers it, and it may be listed";
 }

@@ -43,6 +43,7 @@ TEST_F(SharedStepsOf, AnArtifactHasTheLayersThatItsRecordPromises) {
   EXPECT_EQ(made["layers"][1]["digest"], Digest::of("step").text());
   registry.requests.clear();
   share_all();
+  EXPECT_FALSE(registry.requests.empty());
   for (const std::string& request : registry.requests)
     EXPECT_EQ(request.find("PUT"), std::string::npos) << request << ": it is there";
 }
