@@ -1,6 +1,7 @@
 // An infrastructure from what Slurm and a machine say of themselves. Pure.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
