@@ -92,9 +92,11 @@ bool ResidentSnapshot::is_due(const Index& index, const IndexIdentity& file, con
 void ResidentSnapshot::read(const Index& index, const IndexIdentity& file, const std::string& application) {
   std::unique_ptr<Images> images;
   try {
-    images = std::make_unique<Images>(index.entries_of(application));
+    index.read([&](IndexState& state) {
+      if (auto found = table_images(state, application)) images = std::make_unique<Images>(*std::move(found));
+    });
   } catch (const std::exception&) {
-    // A damaged image, or no memory for all: questions that do not need them go on by rows.
+    // A damaged row, or no memory for all: questions that do not need them go on by rows.
   }
   const std::lock_guard held(lock_);
   const auto known = applications_.find(application);

@@ -41,7 +41,7 @@ class ResidentSnapshot {
 
  private:
   struct Images {
-    explicit Images(const std::vector<IndexEntry>& entries) : table(entries) {}
+    explicit Images(TableImages images) : table(std::move(images)) {}
     SnapshotTable table;
     std::map<TagName, std::shared_ptr<const IndexEntry>> chosen;
     std::deque<std::pair<Host, TableSelector>> hosts;

@@ -149,6 +149,8 @@ class Index {
   // Those of one application, in whatever case it is written: reads and proves no others.
   std::vector<IndexEntry> entries_of(const std::string& application,
                                      std::optional<std::int64_t> snapshot = {}) const;
+  // Runs `use` inside one transaction; it proves what it reads. Throws what `use` throws.
+  void read(const std::function<void(IndexState& state)>& use) const;
   // The entry that `find` names, which reads inside one transaction and proves what it reads; nullopt when
   // `find` names none. Throws what `find` throws.
   std::optional<IndexEntry> found_by(

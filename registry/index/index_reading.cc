@@ -79,6 +79,12 @@ RawEntry raw_entry(IndexState& state, TagRow tag) {
   return with_measurements(state, std::move(tag.name), std::move(tag.tagged), std::move(image));
 }
 
+ImageRecord profile_record(IndexState& state, std::int64_t number) {
+  const auto profile = state.profile(number);
+  if (!profile) throw DamagedDatabase("the index is damaged: a profile is missing");
+  return image_record_from_json(parse_own(profile->text, "index.db").root());
+}
+
 void no_snapshot(std::int64_t number, std::int64_t newest) {
   throw Error(ExitCode::no_match, fmt::format("there is no snapshot {}", number),
               newest == 0 ? "nothing was published yet"
@@ -202,13 +208,21 @@ std::vector<IndexEntry> Index::measured_entries() const {
   return mended([&] { return entries_in(*state_, {std::nullopt, true}, std::nullopt); });
 }
 
+void Index::read(const std::function<void(IndexState& state)>& use) const {
+  mended([&] {
+    Transaction transaction(state_->database, Database::Access::read);
+    use(*state_);
+  });
+}
+
 std::optional<IndexEntry> Index::found_by(
     const std::function<std::optional<RawEntry>(IndexState& state)>& find) const {
-  return mended([&]() -> std::optional<IndexEntry> {
-    Transaction transaction(state_->database, Database::Access::read);
-    const auto raw = find(*state_);
-    return raw ? std::optional(parsed(*raw)) : std::nullopt;
+  std::optional<IndexEntry> found;
+  read([&](IndexState& state) {
+    const auto raw = find(state);
+    found = raw ? std::optional(parsed(*raw)) : std::nullopt;
   });
+  return found;
 }
 
 std::map<std::string, std::size_t> Index::applications(std::optional<std::int64_t> snapshot) const {

@@ -17,6 +17,9 @@ struct RawEntry {
 IndexEntry parsed(const RawEntry& raw);
 RawEntry raw_entry(IndexState& state, TagRow tag);  // of the current snapshot
 
+// A part of records (image_profiles.h). Throws DamagedDatabase when it is missing.
+ImageRecord profile_record(IndexState& state, std::int64_t number);
+
 // Which snapshot, and whether its tags are those of the rows that are kept for the current one.
 struct Asked {
   CurrentRow current;

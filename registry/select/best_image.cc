@@ -190,16 +190,10 @@ class BestImage {
     return at->second;
   }
 
-  ImageRecord part_of(std::int64_t number) {
-    const auto profile = state_.profile(number);
-    if (!profile) throw DamagedDatabase("the index is damaged: a profile is missing");
-    return image_record_from_json(parse_own(profile->text, "index.db").root());
-  }
-
   const Choice& choice_of(std::int64_t number) {
     auto [at, is_new] = choices_.try_emplace(number);
     if (!is_new || number == 0) return at->second;
-    at->second.part = part_of(number);
+    at->second.part = profile_record(state_, number);
     at->second.suits = judge_.chooses(at->second.part);
     at->second.doubt = ranker_.doubt(at->second.part, at->second.part.tests);
     at->second.unasked = ranker_.unasked(at->second.part).size();
@@ -209,7 +203,7 @@ class BestImage {
   const HostFit& fit_of(std::int64_t number) {
     auto [at, is_new] = fits_.try_emplace(number);
     if (!is_new) return at->second;
-    const ImageRecord part = part_of(number);
+    const ImageRecord part = profile_record(state_, number);
     at->second.runs = judge_.runs(part);
     if (at->second.runs) at->second.code = ranker_.code(part);
     return at->second;

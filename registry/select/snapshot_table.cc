@@ -9,25 +9,9 @@
 #include <tuple>
 
 #include "factory/base/text.h"
-#include "registry/index/image_profiles.h"
 
 namespace kiln {
 namespace {
-
-// Parts by their text, numbered as they come.
-class Parts {
- public:
-  std::uint32_t number(const ImageRecord& part) {
-    auto [at, is_new] = numbers_.try_emplace(to_json(part).dump(), static_cast<std::uint32_t>(parts_.size()));
-    if (is_new) parts_.push_back(part);
-    return at->second;
-  }
-  std::vector<ImageRecord> parts() && { return std::move(parts_); }
-
- private:
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-  std::vector<ImageRecord> parts_;
-};
 
 std::uint32_t number_of(std::map<std::string, std::uint32_t>& numbers, std::vector<ImageRecord>& parts,
                         const std::string& text, ImageRecord part) {
@@ -76,52 +60,31 @@ std::string choice_words(const ImageQuery& query) {
   return words;
 }
 
-std::vector<std::uint32_t> order_of_names(const std::vector<IndexEntry>& entries) {
-  std::vector<std::string> names;
-  names.reserve(entries.size());
-  for (const IndexEntry& entry : entries) names.push_back(entry.image.name());
-  std::vector<std::uint32_t> order(entries.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-    const ImageRecord& left = entries[a].image;
-    const ImageRecord& right = entries[b].image;
-    return std::tie(names[a], left.code, left.manifest) < std::tie(names[b], right.code, right.manifest);
-  });
-  return order;
-}
-
 }  // namespace
 
-SnapshotTable::SnapshotTable(const std::vector<IndexEntry>& entries) {
+SnapshotTable::SnapshotTable(TableImages of) : hosts_(std::move(of.hosts)) {
   struct Placed {
     std::string application;
     std::uint32_t choice;
     Row row;
   };
-  const std::vector<std::uint32_t> order = order_of_names(entries);
-  Parts choices, hosts;
+  std::ranges::sort(of.images, {}, [](const TableImages::Image& image) {
+    return std::tie(image.name, image.code, image.manifest);
+  });
+  std::vector<std::string> applications;
+  for (const ImageRecord& choice : of.choices) applications.push_back(lower_case(choice.application));
   std::vector<Placed> placed;
-  placed.reserve(entries.size());
-  for (const std::uint32_t number : order) {
-    const IndexEntry& entry = entries[number];
-    const auto image = static_cast<std::uint32_t>(images_.size());
-    images_.push_back({tag_name_of(entry.image), entry.image.manifest});
-    Row row{hosts.number(host_profile(entry.image)),
-            image,
-            kNone,
-            entry.stale,
-            entry.failing,
-            !entry.retired.empty()};
-    if (!entry.measurements.empty()) {
+  placed.reserve(of.images.size());
+  for (TableImages::Image& image : of.images) {
+    const auto number = static_cast<std::uint32_t>(images_.size());
+    images_.push_back({std::move(image.tag), image.manifest});
+    Row row{image.host, number, kNone, image.stale, image.failing, image.retired};
+    if (image.measured) {
       row.measured = static_cast<std::uint32_t>(measured_.size());
-      IndexEntry& kept = measured_.emplace_back();
-      kept.image.accelerators = entry.image.accelerators;
-      kept.measurements = entry.measurements;
+      measured_.push_back(std::move(image.measured));
     }
-    placed.push_back({lower_case(entry.image.application), choices.number(choice_profile(entry.image)), row});
+    placed.push_back({applications[image.choice], image.choice, row});
   }
-  hosts_ = std::move(hosts).parts();
-  const std::vector<ImageRecord> parts = std::move(choices).parts();
   std::ranges::stable_sort(placed, {},
                            [](const Placed& one) { return std::tie(one.application, one.choice); });
   rows_.reserve(placed.size());
@@ -130,7 +93,7 @@ SnapshotTable::SnapshotTable(const std::vector<IndexEntry>& entries) {
     if (i == 0 || one.application != placed[i - 1].application)
       applications_[one.application] = {static_cast<std::uint32_t>(choices_.size()), 0};
     if (i == 0 || one.application != placed[i - 1].application || one.choice != placed[i - 1].choice)
-      add_choice(parts[one.choice]);
+      add_choice(of.choices[one.choice]);
     rows_.push_back(one.row);
     choices_.back().end = static_cast<std::uint32_t>(rows_.size());
     applications_[one.application].end = static_cast<std::uint32_t>(choices_.size());
@@ -170,8 +133,8 @@ TableSelector::TableSelector(const SnapshotTable& table, Host host, const Microa
       host_(std::move(host)),
       cpus_(&cpus),
       known_(known_host(host_.description, host_.known, cpus)) {
-  for (const IndexEntry& entry : table.measured_)
-    near_.push_back(host_.known && is_comparable(entry, host_.description));
+  for (const auto& entry : table.measured_)
+    near_.push_back(host_.known && is_comparable(*entry, host_.description));
   const ImageQuery any;
   const Ranker ranker(any, known_, cpus);
   doubts_.reserve(table.choices_.size());
@@ -267,7 +230,7 @@ std::map<const SnapshotTable::Row*, Speed> TableSelector::speeds(const ImageQuer
   for (const Contender& contender : contenders_) {
     const std::uint32_t measured = contender.row->measured;
     if (measured == SnapshotTable::kNone || !near_[measured]) continue;
-    entries.push_back(&table_->measured_[measured]);
+    entries.push_back(table_->measured_[measured].get());
     rows.emplace(entries.back(), contender.row);
   }
   if (entries.empty()) return speeds;

@@ -3,17 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "registry/index/snapshot_content.h"
 #include "registry/select/host_clauses.h"
 #include "registry/select/query_clauses.h"
 #include "registry/select/ranking.h"
+#include "registry/select/table_images.h"
 
 namespace kiln {
 
@@ -24,7 +24,7 @@ class SnapshotTable {
     Digest manifest;
   };
 
-  explicit SnapshotTable(const std::vector<IndexEntry>& entries);
+  explicit SnapshotTable(TableImages of);
   std::size_t size() const { return images_.size(); }
 
  private:
@@ -56,7 +56,7 @@ class SnapshotTable {
   std::unordered_map<std::string, Range> applications_;  // of choices; in lower case
   std::vector<ImageRecord> hosts_, versions_, compilers_;
   std::map<std::string, std::uint32_t> version_numbers_, compiler_numbers_;
-  std::deque<IndexEntry> measured_;  // accelerators and measurements
+  std::vector<std::shared_ptr<const IndexEntry>> measured_;
 };
 
 // One host's questions. The arguments outlive it; one thread at a time.

@@ -6,18 +6,20 @@
 //   → {"answer": "repository:tag, or a mapping's reference", "code", "digest", "error"}; "" is no answer.
 // Of a case with "explain": true also "refused": {name: why}.
 //
-// Each is asked of the entries and of a table of them, and in every third world of an index that has them:
-// two answers are an error.
+// Each is asked of the entries and of a table of them, and in every third world of an index that has them, of
+// whose rows the table is then made: two answers are an error.
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "factory/base/effects.h"
 #include "factory/base/error.h"
+#include "registry/index/image_profiles.h"
 #include "registry/index/index_reading.h"
 #include "registry/index/index_writer.h"
 #include "registry/select/best_image.h"
@@ -83,14 +85,49 @@ class WorldIndex {
     return raw ? std::optional(parsed(*raw).image) : std::nullopt;
   }
 
+  TableImages images() {
+    Transaction transaction(state_.database, Database::Access::read);
+    return table_images(state_, std::nullopt).value();
+  }
+
  private:
   IndexState state_;
 };
 
+// Profiles by their text, numbered as they come.
+class ProfilesByText {
+ public:
+  std::uint32_t number(const ImageRecord& part) {
+    auto [at, is_new] = numbers_.try_emplace(to_json(part).dump(), static_cast<std::uint32_t>(parts_.size()));
+    if (is_new) parts_.push_back(part);
+    return at->second;
+  }
+  std::vector<ImageRecord> parts() && { return std::move(parts_); }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<ImageRecord> parts_;
+};
+
+// Of worlds that fit no index.
+TableImages table_images(const std::vector<IndexEntry>& entries) {
+  TableImages table;
+  ProfilesByText choices, hosts;
+  table.images.reserve(entries.size());
+  for (const IndexEntry& entry : entries)
+    table.images.push_back({tag_name_of(entry.image), entry.image.name(), entry.image.code,
+                            entry.image.manifest, choices.number(choice_profile(entry.image)),
+                            hosts.number(host_profile(entry.image)), entry.stale, entry.failing,
+                            !entry.retired.empty(), measured_part(entry)});
+  table.choices = std::move(choices).parts();
+  table.hosts = std::move(hosts).parts();
+  return table;
+}
+
 // Questions of one host go to one selector, which remembers parts of its answers.
 class WorldTable {
  public:
-  explicit WorldTable(const std::vector<IndexEntry>& entries) : table_(entries) {}
+  explicit WorldTable(TableImages images) : table_(std::move(images)) {}
 
   const SnapshotTable::Image* best(const ImageQuery& query, const Host& host,
                                    const Microarchitectures& cpus) {
@@ -145,9 +182,9 @@ void answer_world(const std::string& line, bool of_index, const Microarchitectur
   JsonDocument world = JsonDocument::parse(line, "world");
   std::vector<IndexEntry> entries;
   for (const JsonNode& image : world.root().at("images").items()) entries.push_back(entry_from_json(image));
-  WorldTable table(entries);
   std::optional<WorldIndex> index;
   if (of_index && fits_an_index(entries)) index.emplace(entries);
+  WorldTable table(index ? index->images() : table_images(entries));
   for (const JsonNode& one : world.root().at("cases").items()) {
     Json json;
     try {

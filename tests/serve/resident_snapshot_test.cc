@@ -91,6 +91,31 @@ TEST_F(ResidentSnapshotTest, GoesOnByRowsWhereAnotherImageIsDamaged) {
   EXPECT_EQ(ask_often(), "one");
 }
 
+TEST_F(ResidentSnapshotTest, ProvesTheImageThatItAnswers) {
+  open().publish({stored("one", "2.6.0", "x86_64_v3"), stored("two", "2.5.0", "x86_64_v2")}, {}, kNow,
+                 "night");
+  sql("UPDATE images SET record = replace(record, '2.6.0', '2.6.1') WHERE record LIKE '%2.6.0%'");
+  const Index index = open(Index::Mode::read);
+  const IndexIdentity file = identity_of_index(folder.path());
+  ImageQuery older = query();
+  older.version = VersionRange::parse("2.5");
+  for (int i = 0; i < kOften; ++i) EXPECT_TRUE(resident.best(index, file, older, host("haswell")));
+  const auto best = resident.best(index, file, query(), host("haswell"));
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->image.version.text(), "2.6.0") << "its sidecar's, as the row is not what was written";
+}
+
+TEST_F(ResidentSnapshotTest, KnowsMappingsByTheirCode) {
+  ImageRecord mapping;
+  mapping.application = "pytorch";
+  mapping.reference = "modakopt/modak:pytorch-2.6";
+  mapping.code = "pytorch_cpu";
+  open().import_mappings([&](const Index::AddMapping& add) { add(mapping); }, kNow);
+  ImageQuery any;
+  any.application = "pytorch";
+  EXPECT_EQ(ask_often(any), "pytorch_cpu");
+}
+
 TEST_F(ResidentSnapshotTest, ThreadsAskAtOnce) {
   open().publish({stored("one", "2.6.0", "x86_64_v3"), stored("two", "2.5.0", "x86_64_v2")}, {}, kNow,
                  "night");
