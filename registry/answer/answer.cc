@@ -74,10 +74,13 @@ Answer ask(const Index* index, const Question& question, bool explained, const M
   Answer answer;
   const Predictions predictions = index == nullptr ? Predictions{} : predictions_for(*index, question);
   if (index != nullptr && !predictions.of && !explained && !question.terms.snapshot) {
-    auto best = find_best ? find_best(*index, query, host) : best_image(*index, query, host, cpus);
-    if (best) {
-      answer.entries.push_back(*std::move(best));
-      answer.selection.winner = Candidate{&answer.entries.back(), "", 0, nullptr, false, false};
+    if (find_best) {
+      answer.found = find_best(*index, query, host);
+    } else if (auto best = best_image(*index, query, host, cpus)) {
+      answer.found = std::make_shared<const IndexEntry>(*std::move(best));
+    }
+    if (answer.found) {
+      answer.selection.winner = Candidate{answer.found.get(), "", 0, nullptr, false, false};
       return answer;
     }
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -82,17 +83,18 @@ Question read_question(const JsonDocument& document, const GraphCompilers& compi
 using Applications = std::map<std::string, std::size_t>;
 
 struct Answer {
-  std::vector<IndexEntry> entries;  // of the application: the selection refers to them
-  Applications others;              // other applications
+  std::vector<IndexEntry> entries;          // of the application: the selection refers to them
+  std::shared_ptr<const IndexEntry> found;  // where nothing but the winner is read: it refers to this
+  Applications others;                      // other applications
   Selection selection;
   Answer() = default;
   Answer(Answer&&) = default;  // entries keep their places
   Answer& operator=(Answer&&) = default;
 };
 
-// As best_image() of the current snapshot.
-using FindBest =
-    std::function<std::optional<IndexEntry>(const Index& index, const ImageQuery& query, const Host& host)>;
+// As best_image() of the current snapshot; nullptr: none qualifies.
+using FindBest = std::function<std::shared_ptr<const IndexEntry>(const Index& index, const ImageQuery& query,
+                                                                 const Host& host)>;
 
 // Reasons take reading all images of the application: if they are asked for (`explained`), and for a miss.
 // Images of other applications never qualify: how many there are is all that is read of them. `index`:

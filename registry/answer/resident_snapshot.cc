@@ -39,40 +39,44 @@ IndexIdentity identity_of_index(const std::filesystem::path& state) {
           found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
 }
 
-std::optional<IndexEntry> ResidentSnapshot::best(const Index& index, const IndexIdentity& file,
-                                                 const ImageQuery& query, const Host& host) {
+std::shared_ptr<const IndexEntry> ResidentSnapshot::best(const Index& index, const IndexIdentity& file,
+                                                         const ImageQuery& query, const Host& host) {
   const std::string application = lower_case(query.application);
   if (is_due(index, file, application)) read(index, file, application);
-  const Found found = find(file, query, host);
-  if (found.none_qualifies) return std::nullopt;
-  if (found.entry) return *found.entry;
-  auto entry = found.image ? entry_of(index, *found.image) : std::nullopt;
-  if (!entry) return best_image(index, query, host, *cpus_);
-  keep(file, application, *found.image, *entry);
-  return entry;
+  const Found found = find(file, application, query, host);
+  if (found.none_qualifies) return nullptr;
+  if (found.entry) return found.entry;
+  if (auto entry = found.image ? entry_of(index, *found.image) : std::nullopt) {
+    auto kept = std::make_shared<const IndexEntry>(*std::move(entry));
+    keep(file, application, found.number, kept);
+    return kept;
+  }
+  auto entry = best_image(index, query, host, *cpus_);
+  return entry ? std::make_shared<const IndexEntry>(*std::move(entry)) : nullptr;
 }
 
-ResidentSnapshot::Found ResidentSnapshot::find(const IndexIdentity& file, const ImageQuery& query,
-                                               const Host& host) {
+ResidentSnapshot::Found ResidentSnapshot::find(const IndexIdentity& file, const std::string& application,
+                                               const ImageQuery& query, const Host& host) {
   const std::lock_guard held(lock_);
-  const auto known = applications_.find(lower_case(query.application));
+  const auto known = applications_.find(application);
   if (file_ != file || known == applications_.end() || !known->second.images) return {};
   Images& images = *known->second.images;
   const SnapshotTable::Image* image = selector_for(host, images).best(query);
-  if (image == nullptr) return {std::nullopt, nullptr, true};
-  const auto chosen = images.chosen.find(image->tag);
-  return {*image, chosen == images.chosen.end() ? nullptr : chosen->second, false};
+  if (image == nullptr) return {nullptr, std::nullopt, 0, true};
+  const std::size_t number = images.table.number_of(*image);
+  if (const auto chosen = images.chosen.find(number); chosen != images.chosen.end())
+    return {chosen->second, std::nullopt, number};
+  return {nullptr, *image, number};
 }
 
-void ResidentSnapshot::keep(const IndexIdentity& file, const std::string& application,
-                            const SnapshotTable::Image& image, const IndexEntry& entry) {
-  auto kept = std::make_shared<const IndexEntry>(entry);
+void ResidentSnapshot::keep(const IndexIdentity& file, const std::string& application, std::size_t number,
+                            const std::shared_ptr<const IndexEntry>& entry) {
   const std::lock_guard held(lock_);
   const auto known = applications_.find(application);
   if (file_ != file || known == applications_.end() || !known->second.images) return;
   auto& chosen = known->second.images->chosen;
   if (chosen.size() >= kMostChosen) chosen.clear();
-  chosen[image.tag] = std::move(kept);
+  chosen[number] = entry;
 }
 
 bool ResidentSnapshot::is_due(const Index& index, const IndexIdentity& file, const std::string& application) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "registry/index/index.h"
@@ -35,15 +36,15 @@ IndexIdentity identity_of_index(const std::filesystem::path& state);
 class ResidentSnapshot {
  public:
   explicit ResidentSnapshot(const Microarchitectures& cpus) : cpus_(&cpus) {}
-  // nullopt: none qualifies. `file`: the identity of the index before it was opened for this question.
-  std::optional<IndexEntry> best(const Index& index, const IndexIdentity& file, const ImageQuery& query,
-                                 const Host& host);
+  // nullptr: none qualifies. `file`: the identity of the index before it was opened for this question.
+  std::shared_ptr<const IndexEntry> best(const Index& index, const IndexIdentity& file,
+                                         const ImageQuery& query, const Host& host);
 
  private:
   struct Images {
     explicit Images(TableImages images) : table(std::move(images)) {}
     SnapshotTable table;
-    std::map<TagName, std::shared_ptr<const IndexEntry>> chosen;
+    std::unordered_map<std::size_t, std::shared_ptr<const IndexEntry>> chosen;  // by the image's number
     std::deque<std::pair<Host, TableSelector>> hosts;
   };
   struct Application {
@@ -52,16 +53,18 @@ class ResidentSnapshot {
     std::unique_ptr<Images> images;
   };
   struct Found {
-    std::optional<SnapshotTable::Image> image{};
-    std::shared_ptr<const IndexEntry> entry{};  // of the image, if it was chosen before
-    bool none_qualifies = false;                // neither: the application's images are not in memory
+    std::shared_ptr<const IndexEntry> entry{};    // of an image that was chosen before
+    std::optional<SnapshotTable::Image> image{};  // of one that was not
+    std::size_t number = 0;                       // of this image
+    bool none_qualifies = false;                  // neither: the application's images are not in memory
   };
   // Counts a question. True: this thread is to read the images of the application.
   bool is_due(const Index& index, const IndexIdentity& file, const std::string& application);
   void read(const Index& index, const IndexIdentity& file, const std::string& application);
-  Found find(const IndexIdentity& file, const ImageQuery& query, const Host& host);
-  void keep(const IndexIdentity& file, const std::string& application, const SnapshotTable::Image& image,
-            const IndexEntry& entry);
+  Found find(const IndexIdentity& file, const std::string& application, const ImageQuery& query,
+             const Host& host);
+  void keep(const IndexIdentity& file, const std::string& application, std::size_t number,
+            const std::shared_ptr<const IndexEntry>& entry);
   TableSelector& selector_for(const Host& host, Images& images) const;
 
   const Microarchitectures* cpus_;

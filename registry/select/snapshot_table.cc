@@ -13,8 +13,8 @@
 namespace kiln {
 namespace {
 
-std::uint32_t number_of(std::map<std::string, std::uint32_t>& numbers, std::vector<ImageRecord>& parts,
-                        const std::string& text, ImageRecord part) {
+std::uint32_t part_number(std::map<std::string, std::uint32_t>& numbers, std::vector<ImageRecord>& parts,
+                          const std::string& text, ImageRecord part) {
   auto [at, is_new] = numbers.try_emplace(text, static_cast<std::uint32_t>(parts.size()));
   if (is_new) parts.push_back(std::move(part));
   return at->second;
@@ -99,6 +99,19 @@ SnapshotTable::SnapshotTable(TableImages of) : hosts_(std::move(of.hosts)) {
     applications_[one.application].end = static_cast<std::uint32_t>(choices_.size());
   }
   rank_versions();
+  number_shapes();
+}
+
+void SnapshotTable::number_shapes() {
+  std::map<Shape, std::uint32_t> numbers;
+  for (Choice& choice : choices_) {
+    Shape shape;
+    for (std::uint32_t i = choice.first; i < choice.end; ++i)
+      shape.push_back({rows_[i].host, rows_[i].stale, rows_[i].failing, rows_[i].retired});
+    auto [at, is_new] = numbers.try_emplace(std::move(shape), static_cast<std::uint32_t>(shapes_.size()));
+    if (is_new) shapes_.push_back(at->first);
+    choice.shape = at->second;
+  }
 }
 
 void SnapshotTable::add_choice(const ImageRecord& part) {
@@ -110,8 +123,8 @@ void SnapshotTable::add_choice(const ImageRecord& part) {
   std::string text;
   for (const std::string& name : names) text += name + "\n";
   const auto first = static_cast<std::uint32_t>(rows_.size());
-  choices_.push_back({part, number_of(version_numbers_, versions_, part.version.text(), version),
-                      number_of(compiler_numbers_, compilers_, text, compilers), 0,
+  choices_.push_back({part, part_number(version_numbers_, versions_, part.version.text(), version),
+                      part_number(compiler_numbers_, compilers_, text, compilers), 0,
                       part.version.is_pre_release(), first, first});
 }
 
@@ -138,11 +151,19 @@ TableSelector::TableSelector(const SnapshotTable& table, Host host, const Microa
   const ImageQuery any;
   const Ranker ranker(any, known_, cpus);
   doubts_.reserve(table.choices_.size());
-  for (const SnapshotTable::Choice& choice : table.choices_)
+  for (const SnapshotTable::Choice& choice : table.choices_) {
     doubts_.push_back(ranker.doubt(choice.part, choice.part.tests));
+    bool has_near = false;
+    for (std::uint32_t i = choice.first; i < choice.end; ++i) has_near = has_near || is_near(table.rows_[i]);
+    has_near_.push_back(has_near);
+  }
 }
 
-const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, const QueryClauses& judge) {
+bool TableSelector::is_near(const SnapshotTable::Row& row) const {
+  return row.measured != SnapshotTable::kNone && near_[row.measured];
+}
+
+TableSelector::Fits& TableSelector::fits_for(const ImageQuery& query, const QueryClauses& judge) {
   constexpr std::size_t kMost = 256;  // questions that ask something else of the place
   std::string words = query.opt_build.value_or(false) ? "1" : "0";
   for (const std::string* word : {&query.cpu_type, &query.acc_type, &query.cpu, &query.gpu, &query.format})
@@ -150,7 +171,7 @@ const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, 
   if (auto known = fits_.find(words); known != fits_.end()) return known->second;
   if (fits_.size() >= kMost) fits_.clear();
   const Ranker ranker(query, known_, *cpus_);
-  HostFits fits(table_->hosts_.size());
+  std::vector<HostFit> fits(table_->hosts_.size());
   std::vector<std::pair<ImageStanding, HostFit*>> order;
   std::vector<std::pair<CudaFit, HostFit*>> cudas;
   const Version none;
@@ -171,7 +192,7 @@ const TableSelector::HostFits& TableSelector::fits_for(const ImageQuery& query, 
       &HostFit::rank);
   rank_by(
       cudas, [](const CudaFit& a, const CudaFit& b) { return a <=> b; }, &HostFit::cuda_rank);
-  return fits_.emplace(std::move(words), std::move(fits)).first->second;
+  return fits_.emplace(std::move(words), Fits{std::move(fits), {}}).first->second;
 }
 
 TableSelector::ChosenChoices TableSelector::choose(const ImageQuery& query, const QueryClauses& judge) const {
@@ -213,14 +234,44 @@ const TableSelector::ChosenChoices& TableSelector::chosen_by(const ImageQuery& q
   return chosen_.emplace(std::move(words), std::move(chosen)).first->second;
 }
 
-void TableSelector::contend(const ImageQuery& query, const QueryClauses& judge, const HostFits& fits) {
-  contenders_.clear();
-  for (const auto& [choice, unasked] : chosen_by(query, judge))
-    for (std::uint32_t number = choice->first; number < choice->end; ++number) {
-      const SnapshotTable::Row& row = table_->rows_[number];
-      if (row.retired || (row.failing && !query.allow_failing) || !fits[row.host].runs) continue;
-      contenders_.push_back({&row, choice, unasked});
+// Within a choice, these decide in this order: the build before (stale), the code, CUDA and the name.
+const TableSelector::Positions& TableSelector::best_of(std::uint32_t shape, bool allow_failing,
+                                                       Fits& fits) const {
+  auto [at, is_new] = fits.best.try_emplace({shape, allow_failing});
+  if (!is_new) return at->second;
+  const SnapshotTable::Shape& kinds = table_->shapes_[shape];
+  auto key_of = [&](std::uint32_t position) {
+    const HostFit& fit = fits.hosts[kinds[position].host];
+    return std::tuple(fit.by_ptx, fit.rank, fit.cuda_rank);
+  };
+  for (const bool stale : {false, true}) {
+    Positions best;
+    for (std::uint32_t i = 0; i < kinds.size(); ++i) {
+      if (kinds[i].stale != stale || kinds[i].retired || (kinds[i].failing && !allow_failing) ||
+          !fits.hosts[kinds[i].host].runs)
+        continue;
+      if (!best.empty() && key_of(i) > key_of(best.front())) continue;
+      if (!best.empty() && key_of(i) < key_of(best.front())) best.clear();
+      best.push_back(i);
     }
+    at->second.insert(at->second.end(), best.begin(), best.end());
+  }
+  return at->second;
+}
+
+void TableSelector::contend(const ImageQuery& query, const QueryClauses& judge, Fits& fits) {
+  contenders_.clear();
+  for (const auto& [choice, unasked] : chosen_by(query, judge)) {
+    const SnapshotTable::Row* rows = &table_->rows_[choice->first];
+    if (!has_near_[static_cast<std::size_t>(choice - table_->choices_.data())]) {
+      for (const std::uint32_t position : best_of(choice->shape, query.allow_failing, fits))
+        contenders_.push_back({rows + position, choice, unasked});
+      continue;
+    }
+    for (const SnapshotTable::Row* row = rows; row != rows + (choice->end - choice->first); ++row)
+      if (!row->retired && (!row->failing || query.allow_failing) && fits.hosts[row->host].runs)
+        contenders_.push_back({row, choice, unasked});
+  }
 }
 
 std::map<const SnapshotTable::Row*, Speed> TableSelector::speeds(const ImageQuery& query) const {
@@ -228,9 +279,8 @@ std::map<const SnapshotTable::Row*, Speed> TableSelector::speeds(const ImageQuer
   std::vector<const IndexEntry*> entries;
   std::map<const IndexEntry*, const SnapshotTable::Row*> rows;
   for (const Contender& contender : contenders_) {
-    const std::uint32_t measured = contender.row->measured;
-    if (measured == SnapshotTable::kNone || !near_[measured]) continue;
-    entries.push_back(table_->measured_[measured].get());
+    if (!is_near(*contender.row)) continue;
+    entries.push_back(table_->measured_[contender.row->measured].get());
     rows.emplace(entries.back(), contender.row);
   }
   if (entries.empty()) return speeds;
@@ -241,7 +291,7 @@ std::map<const SnapshotTable::Row*, Speed> TableSelector::speeds(const ImageQuer
 
 const SnapshotTable::Image* TableSelector::best(const ImageQuery& query) {
   const QueryClauses judge(query, known_, *cpus_);
-  const HostFits& fits = fits_for(query, judge);
+  Fits& fits = fits_for(query, judge);
   contend(query, judge, fits);
   if (contenders_.empty()) return nullptr;
   const auto measured = speeds(query);
@@ -256,10 +306,10 @@ const SnapshotTable::Image* TableSelector::best(const ImageQuery& query) {
     auto speed = measured.empty() ? measured.end() : measured.find(row);
     const bool has_speed = speed != measured.end();
     return Key(!any_release && choice->pre_release, ranker.gain(has_speed ? speed->second.measured : nullptr),
-               !has_speed, has_speed ? speed->second.speed_class : 0, fits[row->host].by_ptx,
-               wants_optimised && !choice->part.optimised, fits[row->host].rank, choice->version_rank,
+               !has_speed, has_speed ? speed->second.speed_class : 0, fits.hosts[row->host].by_ptx,
+               wants_optimised && !choice->part.optimised, fits.hosts[row->host].rank, choice->version_rank,
                row->stale ? kDoubtful : doubts_[choice - table_->choices_.data()], unasked,
-               fits[row->host].cuda_rank, row->image);
+               fits.hosts[row->host].cuda_rank, row->image);
   };
   if (query.strict_gains && wants_optimised)
     std::erase_if(contenders_, [&](const Contender& contender) {

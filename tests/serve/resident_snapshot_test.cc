@@ -2,8 +2,11 @@
 // measurement, a withdrawal or damage between two questions shows in the second.
 #include "registry/answer/resident_snapshot.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "index/index_fixture.h"
@@ -35,7 +38,7 @@ class ResidentSnapshotTest : public testing::IndexTest {
     const Index index = open(Index::Mode::read);
     const auto best = resident.best(index, identity_of_index(folder.path()), question, on);
     const auto rows = best_image(index, question, on, archspec());
-    EXPECT_EQ(best.has_value(), rows.has_value());
+    EXPECT_EQ(best != nullptr, rows.has_value());
     if (!best || !rows) return "none";
     EXPECT_EQ(to_json(best->image), to_json(rows->image));
     EXPECT_EQ(best->measurements.size(), rows->measurements.size());
@@ -64,6 +67,54 @@ TEST_F(ResidentSnapshotTest, AnswersEachHostAsTheIndexDoes) {
     one.description.cores = cores;
     EXPECT_EQ(ask(query(), one), "old") << "more hosts than are kept";
   }
+}
+
+// Choices that have the same places, and within them images that are stale, failing, retired or measured.
+TEST_F(ResidentSnapshotTest, AnswersACatalogueAsTheIndexDoes) {
+  const std::vector<std::string> versions = {"2.4.0", "2.5.0", "2.6.0"};
+  const std::vector<std::string> cpus = {"x86_64_v2", "x86_64_v3", "haswell", "x86_64_v4"};
+  std::vector<ImageRecord> images;
+  for (const std::string& version : versions)
+    for (const bool optimised : {false, true})
+      for (const std::string& cpu : cpus)
+        for (const char* gpu : {"", "nvidia:sm_80", "nvidia:sm_90"}) {
+          images.push_back(
+              stored(fmt::format("{}-{}-{}-{}", version, optimised, cpu, images.size()), version, cpu));
+          images.back().optimised = optimised;
+          if (*gpu != 0) images.back().accelerators = {gpu};
+        }
+  auto is_one_in = [&](std::size_t i, std::size_t many) { return i % many == many - 1; };
+  std::vector<std::string> failed;
+  std::vector<Digest> retired;
+  PublishMarks marks;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (is_one_in(i, 5) || images[i].version.text() == "2.4.0") failed.push_back(images[i].name());
+    if (is_one_in(i, 7)) retired.push_back(images[i].identity());
+    if (is_one_in(i, 11) || images[i].version.text() == "2.5.0")
+      marks.failing.push_back({images[i].name(), images[i].key});
+  }
+  open().publish(images, {}, kNow, "night");
+  open().publish({}, failed, kNow, "night", marks);
+  open().retire(retired, "wrong results", kNow);
+  for (std::size_t i = 0; i < images.size(); i += 13) {
+    Measurement speed = measurement_of(images[i].manifest, 100 + static_cast<double>(i));
+    speed.host.cpu = "haswell";
+    open().record(speed);
+  }
+  ask_often();
+  std::set<std::string> answers;
+  for (const Host& on :
+       {Host{}, host("haswell"), host("zen4"), host("haswell", {"nvidia:sm_90"}), host("nehalem")})
+    for (const char* version : {"", "2.5", "<2.5"})
+      for (const bool optimised : {false, true})
+        for (const bool allow_failing : {false, true}) {
+          ImageQuery question = query(optimised);
+          if (*version != 0) question.version = VersionRange::parse(version);
+          question.allow_failing = allow_failing;
+          if (!on.description.accelerators.empty()) question.acc_type = "nvidia";
+          answers.insert(ask(question, on));
+        }
+  EXPECT_GT(answers.size(), 8u) << "questions that tell images apart";
 }
 
 TEST_F(ResidentSnapshotTest, SeesWhatHappensBetweenTwoQuestions) {
