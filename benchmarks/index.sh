@@ -43,6 +43,3 @@ done
 for _ in 1 2 3 4 5; do
   printf '{"series": "publish_one", %s\n' "$("$bench" publish built | cut -c 2-)"
 done
-for _ in 1 2 3; do
-  printf '{"series": "ask", %s\n' "$("$bench" ask built 100000 | cut -c 2-)"
-done

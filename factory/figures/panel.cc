@@ -49,9 +49,15 @@ std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
-// How it was built and for what: "stock, pip, x86_64".
+// "glibc-malloc+huge-pages", as a matrix has them.
+std::string runtimes_text(const MeasuredImage& image) {
+  return fmt::format("{}", fmt::join(image.axes.runtimes, "+"));
+}
+
+// How it was built and for what: "stock, pip, x86_64"; "pip, tcmalloc, x86_64".
 std::string build_text(const MeasuredImage& image) {
-  const std::string text = listed({image.stock ? "stock" : "", image.axes.method, image.axes.target});
+  const std::string text =
+      listed({image.stock ? "stock" : "", image.axes.method, runtimes_text(image), image.axes.target});
   return text.empty() ? image.name : text;
 }
 
@@ -173,9 +179,10 @@ std::vector<PanelGroup> compiler_groups(const MeasuredSet& set) {
     if (compiled.empty()) continue;
     PanelGroup group{build_of(*images.front()), {}};
     if (plain.empty()) group.bars.push_back(gap_bar("no graph compiler", ""));
-    for (const MeasuredImage* image : plain) group.bars.push_back(measured_bar(*image, "no graph compiler"));
+    for (const MeasuredImage* image : plain)
+      group.bars.push_back(measured_bar(*image, listed({"no graph compiler", runtimes_text(*image)})));
     for (const MeasuredImage* image : compiled) {
-      PanelBar bar = measured_bar(*image, compilers_text(*image));
+      PanelBar bar = measured_bar(*image, listed({compilers_text(*image), runtimes_text(*image)}));
       if (const MeasuredImage* reference = without_compilers(*image, plain))
         hold_against(bar, *reference, plain.size() == 1 ? "without" : short_name(*reference));
       group.bars.push_back(std::move(bar));

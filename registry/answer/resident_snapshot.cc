@@ -11,10 +11,9 @@
 namespace kiln {
 namespace {
 
-// Questions by rows, before the images are read. They take longer the more images there are: with 25,000, 200
-// of them take as long as the reading (ci/bench index).
-constexpr std::size_t kFewest = 32, kMost = 200;
-constexpr std::size_t kImagesPerQuestion = 20;
+// Questions by rows, before the images are read: so many take about as long as the reading, with 2,500 images
+// as with 25,000 (ci/bench index).
+constexpr std::size_t kByRows = 32;
 constexpr std::size_t kMostHosts = 64;
 constexpr std::size_t kMostChosen = 4096;  // entries of an application, of some 5 kB each
 
@@ -83,13 +82,14 @@ bool ResidentSnapshot::is_due(const Index& index, const IndexIdentity& file, con
   const std::lock_guard held(lock_);
   if (file_ != file) {
     applications_.clear();
-    for (const auto& [name, images] : index.applications())
-      applications_[name].enough = std::clamp(images / kImagesPerQuestion, kFewest, kMost);
+    for (const auto& [name, images] : index.applications()) applications_[name];
     file_ = file;
   }
   const auto known = applications_.find(application);
-  if (known == applications_.end() || known->second.is_reading || known->second.images) return false;
-  known->second.is_reading = ++known->second.questions > known->second.enough;
+  if (known == applications_.end() || known->second.is_by_rows || known->second.is_reading ||
+      known->second.images)
+    return false;
+  known->second.is_reading = ++known->second.questions > kByRows;
   return known->second.is_reading;
 }
 
@@ -106,7 +106,7 @@ void ResidentSnapshot::read(const Index& index, const IndexIdentity& file, const
   const auto known = applications_.find(application);
   if (file_ != file || known == applications_.end()) return;  // of a snapshot that is no longer current
   known->second.is_reading = false;
-  if (images == nullptr) known->second.enough = SIZE_MAX;
+  known->second.is_by_rows = images == nullptr;
   known->second.images = std::move(images);
 }
 

@@ -28,11 +28,10 @@ struct IndexIdentity {
 // All 0 when there is no index.
 IndexIdentity identity_of_index(const std::filesystem::path& state);
 
-// Answers as best_image() does. That reads rows, and takes as long as reading twenty images whole, or more.
-// So it answers a program's first questions about an application; after one for each twenty of its images,
-// and after 200 at the latest, all of them are read, and later questions are asked of them in memory. Of an
-// image that was chosen, the whole entry is kept as well. Threads may ask at once; while one reads an
-// application, the others go on by rows.
+// Answers as best_image() does. That reads rows: milliseconds with thousands of images. So it answers a
+// program's first 32 questions about an application; then what its images are chosen by is read, and later
+// questions are answered in memory. Of an image that was chosen, the whole entry is kept as well. Threads may
+// ask at once; while one reads an application, the others go on by rows.
 class ResidentSnapshot {
  public:
   explicit ResidentSnapshot(const Microarchitectures& cpus) : cpus_(&cpus) {}
@@ -48,8 +47,9 @@ class ResidentSnapshot {
     std::deque<std::pair<Host, TableSelector>> hosts;
   };
   struct Application {
-    std::size_t questions = 0, enough = 0;
+    std::size_t questions = 0;
     bool is_reading = false;
+    bool is_by_rows = false;  // for good: its images could not be read
     std::unique_ptr<Images> images;
   };
   struct Found {

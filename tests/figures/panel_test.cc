@@ -51,6 +51,20 @@ TEST(Panel, HoldsOtherBuildsAgainstTheStockOne) {
                    "pytorch 1.4.0: source, zen3 [1.20 times as fast as stock]"}));
 }
 
+TEST(Panel, NamesTheRuntimesOfAnImage) {
+  const auto runs =
+      made_up_runs({{.median = 90},
+                    {.stock = false, .median = 60, .runtimes = {"glibc-malloc", "huge-pages"}},
+                    {.stock = false, .median = 45, .compilers = {"inductor"}, .runtimes = {"tcmalloc"}}});
+  EXPECT_EQ(lines_of(runs, FigureKind::methods),
+            (Lines{"pytorch 1.4.0: stock, pip, x86_64",
+                   "pytorch 1.4.0: pip, glibc-malloc+huge-pages, x86_64 [1.50 times as fast as stock]"}));
+  EXPECT_EQ(lines_of(runs, FigureKind::compilers),
+            (Lines{"pytorch 1.4.0, pip, x86_64: no graph compiler",
+                   "pytorch 1.4.0, pip, x86_64: no graph compiler, glibc-malloc+huge-pages",
+                   "pytorch 1.4.0, pip, x86_64: inductor, tcmalloc"}));
+}
+
 TEST(Panel, SaysThatTheStockImageWasNotMeasured) {
   EXPECT_EQ(
       lines_of(

@@ -16,6 +16,7 @@ struct RunDraft {
   std::vector<std::string> compilers = {};
   std::string target = "x86_64";
   std::string name = "";  // "": of the axes
+  std::vector<std::string> runtimes = {};
 };
 
 inline BenchRun made_up_run(const RunDraft& draft, int round = 0) {
@@ -28,10 +29,12 @@ inline BenchRun made_up_run(const RunDraft& draft, int round = 0) {
   if (run.name.empty()) {
     run.name = draft.framework + ":" + draft.version + "-" + draft.method;
     for (const std::string& compiler : draft.compilers) run.name += "-" + compiler;
+    for (const std::string& runtime : draft.runtimes) run.name += "-" + runtime;
     run.name += "-" + draft.target;
   }
   run.image = Digest::of(run.name);
   run.axes = {draft.framework, draft.version, draft.method, draft.target, draft.compilers, "cpu"};
+  run.axes.runtimes = draft.runtimes;
   run.stock = draft.stock;
   run.threads = 2;
   run.host.model = "Made-up processor";
