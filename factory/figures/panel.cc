@@ -101,15 +101,24 @@ std::string why_no_stock(const Images& images) {
                          : fmt::format("only other builds: {}", fmt::join(methods, ", "));
 }
 
+// "without" if there is no other, "stock" if no other is stock.
+std::string reference_text(const MeasuredImage& reference, const Images& plain) {
+  if (plain.size() == 1) return "without";
+  const auto stock = std::ranges::count_if(plain, [](const auto* image) { return image->stock; });
+  return reference.stock && stock == 1 ? "stock" : short_name(reference);
+}
+
 // The image that the compiled one would be without its compilers: its name without their words, or the only
-// one there is.
+// one there is, else the stock image.
 const MeasuredImage* without_compilers(const MeasuredImage& compiled, const Images& plain) {
   std::string name = compiled.name;
   for (const std::string& compiler : compiled.axes.compilers)
     if (auto at = name.find("-" + compiler); at != std::string::npos) name.erase(at, compiler.size() + 1);
   for (const MeasuredImage* image : plain)
     if (image->name == name) return image;
-  return plain.size() == 1 ? plain.front() : nullptr;
+  if (plain.size() == 1) return plain.front();
+  const auto stock = std::ranges::find_if(plain, [](const auto* image) { return image->stock; });
+  return stock == plain.end() ? nullptr : *stock;
 }
 
 // The same with its graph compilers and without.
@@ -184,7 +193,7 @@ std::vector<PanelGroup> compiler_groups(const MeasuredSet& set) {
     for (const MeasuredImage* image : compiled) {
       PanelBar bar = measured_bar(*image, listed({compilers_text(*image), runtimes_text(*image)}));
       if (const MeasuredImage* reference = without_compilers(*image, plain))
-        hold_against(bar, *reference, plain.size() == 1 ? "without" : short_name(*reference));
+        hold_against(bar, *reference, reference_text(*reference, plain));
       group.bars.push_back(std::move(bar));
     }
     groups.push_back(std::move(group));

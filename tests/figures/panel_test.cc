@@ -62,7 +62,7 @@ TEST(Panel, NamesTheRuntimesOfAnImage) {
   EXPECT_EQ(lines_of(runs, FigureKind::compilers),
             (Lines{"pytorch 1.4.0, pip, x86_64: no graph compiler",
                    "pytorch 1.4.0, pip, x86_64: no graph compiler, glibc-malloc+huge-pages",
-                   "pytorch 1.4.0, pip, x86_64: inductor, tcmalloc"}));
+                   "pytorch 1.4.0, pip, x86_64: inductor, tcmalloc [2.00 times as fast as stock]"}));
 }
 
 TEST(Panel, SaysThatTheStockImageWasNotMeasured) {
