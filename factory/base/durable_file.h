@@ -59,8 +59,8 @@ class LineFile {
 
   bool is_open() const { return descriptor_ >= 0; }  // false: errno says why
 
-  // All of it or nothing; what a writer that was killed left of its own gets its end first. False: errno says
-  // why. REQUIRES: is_open().
+  // Appends all or nothing, after it ends the half-written line of a killed writer. False: errno has the
+  // cause. REQUIRES: is_open().
   bool append(const std::string& lines);
   bool sync() const;                            // what was added is on the disk
   std::uint64_t size() const { return size_; }  // bytes, after an append

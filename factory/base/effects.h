@@ -83,8 +83,8 @@ struct Command {
   // is ended, as at a limit. May be empty.
   std::function<bool(std::string_view tail)> give_up = {};
   std::vector<std::string> hidden = {};  // *** stands in their place in all that is kept of the output
-  // Pipes of which our end does not wait, read as if they were its stdout and stderr, beside those: a program
-  // between us and who talks may not hand everything on. -1: none. The caller closes them.
+  // Two non-blocking pipes that kiln reads in addition to stdout and stderr, because a program in between may
+  // not pass on all output. -1: no pipe. The caller closes them.
   std::array<int, 2> more_output = {-1, -1};
   bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
   // What it writes is made again after a power cut: it does not wait for the disk, nor does what it starts

@@ -23,8 +23,8 @@ struct JsonPlace {
 
 using JsonPlaces = std::unordered_map<std::string, JsonPlace>;  // by JSON pointer
 
-// The members of an object as they stand in the text; by the address of nlohmann's own object, which neither
-// a move nor a growing array changes. An object whose keys stand sorted is not there.
+// The members of an object in the order of the text; by the address of nlohmann's object, which neither a
+// move nor a growing array changes. The map omits objects whose keys are already sorted.
 using JsonOrders = std::unordered_map<const void*, std::vector<const Json*>>;
 
 struct ScannedJson {

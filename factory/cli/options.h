@@ -42,8 +42,8 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string&
   return value.empty() ? option : option->capture_default_str();
 }
 
-// One value each time, `--only A --only B`: by itself, CLI11 takes all words that follow, and so an argument
-// that stands behind.
+// Takes one value each time: `--only A --only B`. CLI11 would otherwise take all following words, also
+// arguments.
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                       const char* type, const std::string& text);
 

@@ -159,7 +159,7 @@ std::string RegistryClient::token(const Question& refused, const Challenge& chal
     throw Error(ExitCode::network,
                 fmt::format("{} wants a token, and names no server for it", access_.address.host));
   const std::string realm = resolved_url(refused.request.url, challenge.realm);
-  // Nobody is let to delete who does not have to.
+  // Request the right to delete only for a DELETE.
   std::string scope = fmt::format("repository:{}:pull,push{}", refused.repository,
                                   refused.request.method == "DELETE" ? ",delete" : "");
   if (!refused.from.empty()) scope += fmt::format(" repository:{}:pull", refused.from);

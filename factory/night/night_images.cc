@@ -28,9 +28,7 @@ void advise_on_infrastructure(NightImage& image, std::int64_t nights) {
       break;
   }
   if (nights <= kNightsOfPatience) return advise(image, Actor::nobody, "the next night tries again");
-  advise(image, Actor::site,
-         fmt::format("it is the {} night in a row: something stands in the way for good",
-                     nights == 3 ? "third" : fmt::format("{}th", nights)));
+  advise(image, Actor::site, fmt::format("it failed {} nights in a row: the cause is permanent", nights));
 }
 
 void advise_on_failure(NightImage& image, std::int64_t nights) {

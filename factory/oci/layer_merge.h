@@ -24,13 +24,14 @@ namespace kiln {
 class ContentSink {
  public:
   virtual ~ContentSink() = default;
-  // Told before begin_file: where the layer puts the file, symbolic links not followed. For those who choose.
+  // Called before begin_file: where the layer puts the file, symbolic links not followed. For sinks that read
+  // only some files.
   virtual void next_file(const PathTable&, NodeId) {}
   virtual std::uint32_t begin_file() = 0;  // its content id, counted from 0
   virtual void append(std::string_view bytes) = 0;
   virtual void end_file() = 0;
-  // In the place of append and end_file: what was kept of the content. Only they are given it whose extracts
-  // are read (layer_extract.h).
+  // Takes the kept extract of a content. Called instead of append() and end_file(), only on sinks that read
+  // extracts (layer_extract.h).
   virtual void take_extract(std::string_view extract);
 };
 

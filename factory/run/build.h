@@ -55,10 +55,9 @@ struct BuildReport {
   void add(const ForgedStep& step);
   // What the words in brackets behind the reasons mean, a line each.
   std::string legend() const;
-  // What a program that runs us needs to know: ok, interrupted, network (infrastructure) for a run that was
-  // stopped, the one cause that all failures share
-  // (network, store, tool_missing), else images_failed.
-  // What was skipped is no failure; where nothing else was asked for, tool_missing.
+  // Exit code of the build: ok; interrupted; network if the run was stopped; the cause that all failures
+  // share (network, store, tool_missing); otherwise images_failed. A skipped image is no failure, but a build
+  // of skipped images alone returns tool_missing.
   ExitCode exit_code() const;
 };
 

@@ -33,7 +33,7 @@ struct SharedStepsSetup {
 
 class SharedSteps {
  public:
-  // Throws Error(input): a key or an address is none; Error(tool_missing) without libcurl.
+  // Throws Error(input) for an invalid key or address, and Error(tool_missing) without libcurl.
   explicit SharedSteps(const SharedStepsSetup& setup);
   // The same of another place, for tests.
   SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<StepShare> place);

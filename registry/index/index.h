@@ -1,5 +1,5 @@
-// The registry index: SQLite, rollback journal, synchronous=EXTRA, one writer; schema.sql says the tables.
-// A truth of second rank: every row can be made again from the sidecars of the blob store.
+// The registry index: SQLite, rollback journal, synchronous=EXTRA, one writer. schema.sql defines the tables.
+// Derived data: kiln can rebuild every row from the sidecars of the blob store.
 #pragma once
 
 #include <cstdint>
