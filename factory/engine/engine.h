@@ -102,8 +102,7 @@ void need_mounted_root(const FileSystem& files);
 // One of engine_names() (site/site.h). Throws Error(usage) for another.
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSetup& setup);
 
-// The engines that there are, and what people need to know before they choose one; docs/isolation.md says
-// more.
+// The supported engines, with the facts that help an administrator to choose one. docs/site.md has the rest.
 struct EngineFacts {
   std::string_view name;       // of the program, and in the site file
   std::string_view package;    // Debian's
