@@ -1,5 +1,5 @@
-// Files that are there whole or not at all, whatever is killed or loses power: written under a private name,
-// fsynced, renamed, both folders fsynced. Every failure is Error(store) that names the path and the system's
+// Files that are either complete or missing, also after a kill or a power cut: written under a private name,
+// fsynced, renamed, both folders fsynced. Every failure is an Error(store) with the path and the system's
 // reason.
 #pragma once
 
@@ -16,8 +16,8 @@
 namespace kiln {
 
 // A temporary `<host>-<pid>-<start time>-<n>.part`, mode 0600, and 0644 less the umask once it is published.
-// The destructor removes it unless it was. The start time of the process (ticks since boot) tells a writer
-// from a later process with the same id.
+// The destructor removes it unless it was published. The start time of the process (ticks since boot)
+// distinguishes a writer from a later process with the same id.
 class DurableFile {
  public:
   explicit DurableFile(std::filesystem::path folder);

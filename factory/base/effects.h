@@ -32,8 +32,8 @@ class FileSystem {
   std::optional<std::string> read(const fs::path& path, std::uint64_t most = kMostFile) const {
     return read_bytes(path, most);
   }
-  // Whole file or nothing: temporary file beside it, fsync, rename, fsync of the folder. Makes parent
-  // folders.
+  // Writes the whole file or nothing: temporary file in the same folder, fsync, rename, fsync of the folder.
+  // Makes parent folders.
   virtual void write(const fs::path& path, std::string_view bytes) = 0;
   // The same without waiting for the disk: for output that can be made again at any time.
   virtual void write_output(const fs::path& path, std::string_view bytes) { write(path, bytes); }
@@ -82,7 +82,7 @@ struct Command {
   // Asked ten times a second while it runs, with the end of its output as in CommandResult::tail: whether it
   // is ended, as at a limit. May be empty.
   std::function<bool(std::string_view tail)> give_up = {};
-  std::vector<std::string> hidden = {};  // *** stands in their place in all that is kept of the output
+  std::vector<std::string> hidden = {};  // *** replaces them in all kept output
   // Two non-blocking pipes that kiln reads in addition to stdout and stderr, because a program in between may
   // not pass on all output. -1: no pipe. The caller closes them.
   std::array<int, 2> more_output = {-1, -1};

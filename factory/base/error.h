@@ -77,8 +77,8 @@ std::invoke_result_t<Ask> unless_error(const Ask& ask, std::invoke_result_t<Ask>
 // The candidate nearest to `word` by edit distance, "" if none is near enough to be a likely misspelling.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// A hint "did you mean 'x'?". When `nearest` finds nothing, it is all of them behind `list` ("kinds: "), or
-// "" without one.
+// A hint "did you mean 'x'?". When `nearest` finds nothing, the hint lists all of them after `list` ("kinds:
+// "), or is "" without a list.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view list = "");
 

@@ -1,8 +1,8 @@
-// Strict JSON with positions: the only way in for files and documents that people or strangers wrote.
+// Strict JSON with positions, for every file and document that kiln did not write.
 //
 // nlohmann::json keeps the last of two equal keys, rounds 2^64 and overflows the stack on deep input, so a
-// SAX pass stands in front of it: duplicates, depth, size and integer range are refused before a DOM exists,
-// and the line and column of every value is remembered for error messages.
+// SAX pass runs before it. It refuses duplicates, excessive depth and size, and integers out of range before
+// a DOM exists. It keeps the line and column of every value for error messages.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ std::string quote_shell_text(std::string_view text);
 std::string shell_word(std::string_view value);
 std::string shell_text_word(std::string_view text);
 
-// Text as it stands in HTML, in SVG and in the attributes of both, without controls.
+// Text escaped for HTML, SVG and the attributes of both, without control characters.
 std::string markup_text(std::string_view text);
 
 }  // namespace kiln

@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// What of the image a comparison goes by; "" where the image has none.
+// Properties of the image that a comparison uses; "" for those that the image lacks.
 struct RunAxes {
   std::string framework;
   std::string version;
@@ -95,7 +95,7 @@ bool more_is_better(std::string_view unit);
 double not_negative_at(const JsonNode& node, std::string_view key);
 
 Json to_json(const BenchRun& run);
-// Strict: an unknown key, a sample that is not positive, a date that is none or later than `now` (Unix
+// Strict: an unknown key, a sample that is not positive, a date that is invalid or later than `now` (Unix
 // seconds), or a wrong result is an Error(input) with its place.
 BenchRun bench_run_from_json(const JsonNode& node, std::int64_t now);
 

@@ -55,7 +55,7 @@ inline constexpr double kMostPoints = 1e9;
 SearchSpace search_space_from_json(const JsonNode& node);
 Json to_json(const SearchSpace& space);
 
-// What a search by default goes by.
+// Inputs of the default search space.
 struct SpaceOrigin {
   RunAxes axes;  // of an image without a GPU
   int cores = 1;

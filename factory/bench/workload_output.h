@@ -24,8 +24,8 @@ struct WorkloadOutput {
   nlohmann::json rest;                  // the object without its samples
 };
 
-// Throws Error(images_failed) when the last line of `output` is not that, when a number of it is none that a
-// clock can show, or when the workload calls its own result wrong.
+// Throws Error(images_failed) if the last line of `output` has another form, if it has a number that no clock
+// can show, or if the workload reports a wrong result.
 WorkloadOutput read_workload_output(const std::string& output, const std::string& workload);
 
 // One run of a comparison.

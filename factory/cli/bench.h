@@ -110,7 +110,7 @@ void import_tables(const std::string& file, TableProject project, const std::vec
 // Of these files of `kiln bench --export`, each run once; without any, of the state folder.
 std::vector<BenchRun> read_runs_of(const std::vector<std::string>& files, Invocation& invocation);
 
-// Of a file: what `asked` names, else by its ending. Throws Error(usage) where neither tells.
+// Format of a file: as `asked` names it, else by the file's ending. Throws Error(usage) if neither is known.
 RunFormat run_format(const std::string& file, const std::string& asked);
 // Adds --as.
 void add_run_format(CLI::App& command, std::string& asked);

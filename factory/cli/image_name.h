@@ -30,7 +30,7 @@ ImageName name_of(const std::string& text, Invocation& invocation);
 // damage of the store, with its blob and the remedy.
 Error explained(const Error& error, const Invocation& invocation);
 
-// Error(input), in the words that every reader of files has, when the folder or archive is not there.
+// Throws Error(input), in the words of all readers of files, if the folder or archive is missing.
 void need_source(const ImageName& name, const Invocation& invocation);
 
 // Bytes done of all bytes, on stderr where that is a terminal. Gone with the object.

@@ -93,10 +93,11 @@ class Invocation {
   // Error(input) for a bad site file.
   void note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const;
   void note_faults(const std::vector<Error>& faults) const;  // as warnings: no cell needs what is wrong there
-  // Where recipes are looked for beside those of matrices: named, here, or installed with kiln.
+  // Folders of recipes in addition to those of matrices: named, in the current folder, or installed with
+  // kiln.
   std::vector<fs::path> recipe_folders() const;
-  // The graph compilers that there are: of the recipes that are named, lie here or beside these matrices, or
-  // were installed with kiln, and those that an index has.
+  // The known graph compilers: of the recipes that are named, are here or next to these matrices, or were
+  // installed with kiln, and those of an index.
   std::vector<std::string> graph_compilers(const std::vector<std::string>& of_index,
                                            const std::vector<std::string>& matrices = {}) const;
   // Those of the same recipes that every build of a framework has.
@@ -163,7 +164,7 @@ class Invocation {
 std::vector<Error> faults_beside(const Resolution& resolution, const RecipeBook& recipes,
                                  const TargetBook& targets);
 
-// `share/kiln` beside the folder of the running program, with recipes/, matrix/ and archspec/:
+// `share/kiln` next to the folder of the running program, with recipes/, matrix/ and archspec/:
 // PREFIX/bin/kiln finds PREFIX/share/kiln, wherever PREFIX was moved. It need not exist. Of a program that
 // lies in the build folder of a checkout, build/PRESET, the checkout.
 fs::path shared_folder();
@@ -181,7 +182,7 @@ void print_completions(const CLI::App& app, std::vector<std::string> words, Invo
 void add_index_changes(CLI::App& index, Invocation& invocation);
 void add_index_fsck(CLI::App& index, Invocation& invocation);
 
-// Each subcommand in a file of its own, which defines the function of its name.
+// Each subcommand is in a separate file, which defines the function of its name.
 using Subcommand = CLI::App*(CLI::App& app, Invocation& invocation);
 Subcommand add_init, add_lint, add_plan, add_show, add_generate, add_import, add_build, add_derive, add_test,
     add_step, add_log, add_shell, add_publish, add_bench, add_report, add_model, add_scale, add_tune,

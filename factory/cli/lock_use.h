@@ -1,5 +1,5 @@
-// The lockfile as commands use it: found beside the matrix, checked against what the plan needs, and made
-// anew of what registries, package archives and repositories say.
+// The lockfile for commands: finds it next to the matrix, checks it against the plan's needs, and makes it
+// anew from the answers of registries, package archives and repositories.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@
 
 namespace kiln {
 
-// Throws Error(input) for a file that is not there or is no lockfile.
+// Throws Error(input) for a file that is missing or is no lockfile.
 Lockfile read_lockfile_at(const fs::path& file, const FileSystem& files);
 
-// The one that --lockfile names, else the one beside the matrix; nullopt without one. Throws Error(locked)
+// The one that --lockfile names, else the one next to the matrix; nullopt without one. Throws Error(locked)
 // when there is none and --locked asks for it.
 std::optional<Lockfile> find_lockfile(const fs::path& matrix, const Invocation& invocation);
 

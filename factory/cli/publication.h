@@ -17,8 +17,8 @@
 
 namespace kiln {
 
-// Where the site file wants images published; nowhere without a word in it. Throws Error(input) for what is
-// no registry.
+// The registry to which the site file publishes images; empty if the file names none. Throws Error(input) for
+// an invalid registry.
 PublishDestination site_place(const Invocation& invocation);
 
 // How kiln asks it: with the credentials of the standard files, and the patience of the site file. REQUIRES:
@@ -39,8 +39,8 @@ class PublishTarget {
   // lost is pushed again, unless this only looks; the rest is in the report.
   void keep_tonight(const Index& index);
   void keep_all(const Index& index, bool read);
-  // Readable tags of the index's current snapshot, then the site's names; `take`: also those that somebody
-  // else has moved. What is left is in the report.
+  // Readable tags of the index's current snapshot, then the site's names; `take`: also tags that another
+  // program has moved. The report has the tags that stay unchanged.
   void move_tags(const Index& index, bool take);
   // The same, but no tag is moved: those that are not as they should be are in the report.
   void look_at_tags(const Index& index);

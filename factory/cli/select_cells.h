@@ -19,8 +19,8 @@ void add_matrices_option(CLI::App& command, std::vector<std::string>& matrices);
 
 void add_build_if_missing(CLI::App& command, bool& build_if_missing);
 // Throws Error(usage) for options that do not go together, and for one lockfile of several matrices;
-// Error(input) for a file that is not there, but not for the one that the environment names, which may be
-// meant for other commands.
+// Error(input) for a missing file, but not for the one that the environment names, which may be meant for
+// other commands.
 void check_build_if_missing(const CLI::App& command, bool build_if_missing,
                             const std::vector<std::string>& matrices, const Invocation& invocation);
 
@@ -44,7 +44,7 @@ class SelectCells {
   const Catalogue& catalogue(const PlanCell& cell) const { return catalogues_[cell.plan]; }
   ResolvedImage image(const PlanCell& cell) const { return catalogue(cell).plan.image(cell.image); }
 
-  // What was found, in words: behind "no image matches", as lines of --explain, and as members of --json.
+  // The result, in words: after "no image matches", as lines of --explain, and as members of --json.
   std::string hint() const;
   std::string explain() const;
   void add_to(Json& json) const;

@@ -24,8 +24,7 @@ NodeAnswer answer_of_node(const std::vector<std::string>& command, const SlurmSi
 // Where a job runs, for the log of its step: what people who know the cluster look for first.
 
 // Comment lines: node, job, partition and what the job was given; kernel and distribution; the main lines of
-// lscpu(1); `ulimit -a` of sh(1). What is not there is left out. `environment`: SLURM_… as sbatch(1) names
-// them.
+// lscpu(1); `ulimit -a` of sh(1). Missing items are left out. `environment`: SLURM_… as sbatch(1) names them.
 std::string machine_text(const std::map<std::string, std::string>& environment, CommandRunner& runner,
                          const FileSystem& files);
 

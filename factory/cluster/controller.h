@@ -42,8 +42,8 @@ class QueueWatch {
   QueueWatch(const StatePaths& state, FileSystem& files, const SlurmPrograms& programs,
              const SlurmSite& site);
 
-  // The last answer; asked for where it is due, or older than `not_before`. Never waits for longer than
-  // squeue does, and where another process is asking not at all.
+  // The last answer; asks again if that is due, or if the answer is older than `not_before`. Never waits for
+  // longer than squeue does, and does not wait while another process asks.
   QueueView look(std::int64_t not_before);
 
  private:
@@ -63,8 +63,8 @@ class QueueWatch {
 bool may_pass(const std::string& said);
 
 // The job's number in what `sbatch --parsable` printed: "17", or "17;cluster" where a cluster was named.
-// nullopt where a site's sbatch says more than that. `any_line`: the number may stand on a line of its own
-// among others; where two lines look like one, it is neither.
+// nullopt where a site's sbatch says more than that. `any_line`: the number may be on a separate line among
+// others; nullopt if two lines look like a number.
 std::optional<std::string> job_number(std::string_view answer, bool any_line);
 
 // sbatch refuses a job, and no later try helps: the partition, the account or the limits of the site are
@@ -97,8 +97,8 @@ class SlurmController {
   // Error(interrupted): then a job may be there.
   std::string submit(const std::vector<std::string>& words, const JobMark& mark,
                      const std::set<std::string>& known);
-  // Returns when none of them is alive any more. We may have been told to end: false when the controller is
-  // silent for two minutes, or a person wants to wait no longer.
+  // Returns when all of them have ended. May be called after kiln was told to end: false if the controller is
+  // silent for two minutes, or if a second signal ends the wait.
   bool cancel(const std::vector<std::string>& ids);
 
   // Throws when a view shows a silence that the site has no patience for.

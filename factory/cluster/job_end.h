@@ -66,9 +66,10 @@ class JobWait {
 //            └── anything else, no tries left ──▶ failure record
 //
 // What the step itself recorded as done comes first: a job that was cancelled while its files were being put
-// away has done its work. Then Slurm's word, where it ended the job: what a step says that was killed is no
-// failure of its own. Then the record of the step's failure, and the exit status that the job's script wrote.
-// Slurm forgets jobs (MinJobAge) and need not have an accounting database, so any of it may be missing.
+// away has done its work. Then Slurm's verdict, if Slurm ended the job: the message of a killed step is not
+// the cause of the failure. Then the record of the step's failure, and the exit status that the job's script
+// wrote. Slurm forgets jobs (MinJobAge) and need not have an accounting database, so any of it may be
+// missing.
 
 // What is there when the job is over.
 struct JobTraces {

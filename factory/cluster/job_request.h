@@ -52,10 +52,10 @@ std::set<std::string> accounts_in(std::string_view text);
 // What a job asks for: processors, memory and time, from what the step and those like it took. Pure.
 //
 // Memory is what step_need.h expects (a quarter more than the most that was seen, twice as much after a run
-// that had too little), and what kiln and its engine need beside it. Time is the mean with three deviations
-// and half as much again: a job that is killed has lost all of it, one that asks for too much waits a little
-// longer. Processors are those that were kept busy and a quarter more, so that a step which could use more
-// gets them the next time.
+// that had too little), and the needs of kiln and its engine in addition. Time is the mean with three
+// deviations and half as much again: a job that is killed has lost all of it, one that asks for too much
+// waits a little longer. Processors are those that were kept busy and a quarter more, so that a step which
+// could use more gets them the next time.
 
 // `least`: what a job before it in this run did not have enough of (grown()); zero: there was none. What
 // nothing is known of is as the partition says. Whole MiB and minutes; never more than the partition's most.

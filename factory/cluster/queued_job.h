@@ -50,7 +50,7 @@ enum class JobFate {
   no_memory,     // OUT_OF_MEMORY
   no_time,       // TIMEOUT
   lost_machine,  // NODE_FAIL, BOOT_FAIL, PREEMPTED, REVOKED: another machine may do it
-  ended,         // CANCELLED, DEADLINE: a person, or a rule of the site, wants no such job
+  ended,         // CANCELLED, DEADLINE: ended by a person or by a rule of the site
 };
 
 // `state`: the extended form, "NODE_FAIL". One that is not known is taken for alive: what is taken for dead

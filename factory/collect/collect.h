@@ -44,9 +44,9 @@ struct Collected {
 
 // Rows of the index first, then records, then what they named: killed at any moment, nothing that is named
 // lacks its files, and the next run finds the rest. `index`: that of the survey, open for writing; may be
-// null. Stops with Error(locked) before the next file of an image when a step began meanwhile, by itself or
-// on another machine; Error(interrupted), Error(store). REQUIRES: the state's lock is held since before the
-// survey.
+// null. Stops with Error(locked) before the next file of an image when a step began meanwhile, by `kiln step`
+// or on another machine; Error(interrupted), Error(store). REQUIRES: the state's lock is held since before
+// the survey.
 Collected collect(const Survey& survey, const StatePaths& state, Index* index, FileSystem& files);
 
 // The part of it for which nothing has to be written: for a collection because the disk is full, before

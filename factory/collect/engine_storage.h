@@ -14,7 +14,7 @@
 namespace kiln {
 
 struct EngineGarbage {
-  std::vector<std::string> images;      // "localhost/kiln:<key>" of steps that are not there any more
+  std::vector<std::string> images;      // "localhost/kiln:<key>" of steps that no longer exist
   std::vector<std::string> containers;  // kiln's own: no process uses the store, so their steps are dead
   std::vector<fs::path> folders;        // of apptainer's: layers and containers as above
   bool whole = false;                   // it goes as a whole: no engine takes away what a killed one left

@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-// In the order in which they go: what names something before what it names, so that a kill leaves files that
-// nobody names, and never a name without its files.
+// In the order of removal: a file that names others goes before those. A kill therefore leaves files without
+// a name, and never a name without its files.
 enum class GarbageKind {
   snapshot,    // of the index
   published,   // an image of the index: its row and its sidecar

@@ -22,9 +22,9 @@ namespace kiln {
 
 // Which snapshots and images are to be kept. Nothing here looks at a disk.
 
-// Numbers of those that stay, with the reason: "current", "one of the newest 10", "younger than 30d",
-// "kept by name". The newest is always of them. One without a date that can be read is young. `now`: seconds
-// since 1970. Throws Error(no_match) for a number to keep that is not there.
+// Numbers of those that stay, with the reason: "current", "one of the newest 10", "younger than 30d", "kept
+// by name". The newest always stays. One without a readable date counts as young. `now`: seconds since 1970.
+// Throws Error(no_match) for a number to keep that does not exist.
 std::map<std::int64_t, std::string> kept_snapshots(const std::vector<Snapshot>& snapshots,
                                                    const Retention& retention, std::int64_t now);
 
@@ -45,7 +45,7 @@ class HexNames {
   void add(std::string_view text);
   // What a file names, whatever its size. Throws Error(store) when it cannot be read.
   void add_file(const std::filesystem::path& file);
-  // `hex`: 64 digits; anything else is not there.
+  // `hex`: 64 digits; false for any other text.
   bool contains(std::string_view hex) const;
   const std::set<Sha256>& all() const { return names_; }
 

@@ -67,7 +67,7 @@ class DerivedStore {
   std::vector<Error> damage() const;
   // Whether a record of that name is there, damaged or not.
   bool has(const std::string& name) const;
-  // Writes the recipes, whole or not at all, in place of damaged ones.
+  // Writes the recipes, each completely or not, in place of damaged ones.
   void keep_recipes(const RecipeTexts& recipes) const;
   // Writes the record. REQUIRES: its recipes are kept.
   void record(const Derivation& derivation) const;

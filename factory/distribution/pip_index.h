@@ -19,8 +19,8 @@ struct PipIndex {
 
 // As pip reads it: PIP_INDEX_URL (PIP_CERT), else index-url (cert) of its configuration files, where a later
 // file and [install] count more than an earlier one and [global]. `file`: the one that the site names, in
-// place of all others. Its `url` is "" when nothing names an index: then pip has a default of its own.
-// nullopt for no-index. Throws Error(input) for a URL that is none, without its password in the words.
+// place of all others. Its `url` is "" when nothing names an index; pip then uses its default. nullopt for
+// no-index. Throws Error(input) for an invalid URL, without its password in the message.
 std::optional<PipIndex> pip_index(const FileSystem& files,
                                   const std::map<std::string, std::string>& environment,
                                   const std::string& file = "");

@@ -1,5 +1,5 @@
-// A registry, by the requests of the OCI distribution-spec 1.1 (its table "Endpoints"), with what registries
-// do beside it: logins of both kinds, answers that pass, remarks.
+// A registry, by the requests of the OCI distribution-spec 1.1 (its table "Endpoints"), and what registries
+// add to it: logins of both kinds, transient errors, warnings.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,8 @@ namespace kiln {
 struct RegistryAccess {
   RegistryAddress address;
   Http& http;
-  // For a repository as the registry knows it; asked when it wants to know who we are, once a repository.
+  // The login for a repository, by the registry's name for it. Called once for each repository, when the
+  // registry requests a login.
   std::function<std::optional<Credentials>(const std::string& repository)> credentials;
   const Clock& clock;
   int retries = 5;  // after the first try
@@ -50,8 +51,9 @@ class RegistryClient {
 
   const RegistryAddress& address() const { return access_.address; }
 
-  // What a tag or a digest names; nullopt where it is not there. By the registry's word, unproven; a registry
-  // that does not answer HEAD is asked for the manifest. Throws BrokenTag, as manifest() does.
+  // The digest of the manifest that a tag or a digest names; nullopt if it is missing. The registry states
+  // it, and kiln does not verify it here. A registry that does not answer HEAD is asked for the manifest.
+  // Throws BrokenTag, as manifest() does.
   std::optional<Digest> resolve(const std::string& repository, const std::string& reference);
   // With its bytes, which are proven where `reference` is a digest. Throws Error(network) for others than the
   // digest says.
@@ -66,16 +68,16 @@ class RegistryClient {
   enum class Deletion { done, absent, unsupported };
   Deletion delete_manifest(const std::string& repository, const std::string& reference);
 
-  // Moves a tag that names `from` (nullopt: that is not there). False: it names something else by now, which
-  // only registries find out that know If-Match; the others write, so look before and after.
+  // Moves a tag that names `from` (nullopt: the tag does not exist). False: the tag names another manifest by
+  // now. Only registries with If-Match detect this; the others write, so look before and after.
   bool move_tag(const std::string& repository, const std::string& tag, const std::optional<Digest>& from,
                 const std::string& media_type, const std::string& bytes);
 
-  // Its bytes, proven; nullopt where it is not there. Throws Error(store) for others than the digest says,
-  // and for more than `most`.
+  // The verified bytes of a blob; nullopt if it is missing. Throws Error(store) for others than the digest
+  // says, and for more than `most`.
   std::optional<std::string> blob(const std::string& repository, const Digest& digest, std::uint64_t most);
-  // Into the store, proven by digest and size; false where it is not there. Throws Error(store), also for
-  // other bytes.
+  // Copies a blob into the store, verified by digest and size; false if it is missing. Throws Error(store),
+  // also for other bytes.
   bool fetch_blob(const std::string& repository, const Descriptor& blob, const BlobStore& store);
   // Whether it is there, by the size and the digest that the registry answers to HEAD; its bytes are read and
   // compared only where it names no size.
@@ -136,7 +138,7 @@ struct BrokenTag : Error {
   explicit BrokenTag(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
-// What `ask` finds out of a tag; as if the tag were not there if it cannot be read any more.
+// The result of `ask` for a tag. A tag that can no longer be read counts as missing.
 template <typename Ask>
 auto unless_broken(const Ask& ask) -> decltype(ask()) {
   try {
@@ -146,7 +148,8 @@ auto unless_broken(const Ask& ask) -> decltype(ask()) {
   }
 }
 
-// A manifest was refused because a blob or manifest that it names is not there: it was collected.
+// The registry refused a manifest, because a blob or manifest that it names is missing: it was
+// garbage-collected.
 struct MissingBlob : Error {
   explicit MissingBlob(const std::string& what) : Error(ExitCode::network, what) {}
 };

@@ -20,7 +20,7 @@ namespace kiln {
 // What a signature is checked with.
 class VerifyingKey {
  public:
-  // A public key in PEM. Throws Error(input): it is none, or is of another kind.
+  // A public key in PEM. Throws Error(input) for an invalid key, and for a key of another kind.
   static VerifyingKey read(const std::filesystem::path& file);
 
   bool verifies(std::string_view bytes, std::string_view signature) const;
@@ -36,8 +36,8 @@ class VerifyingKey {
 
 class SigningKey {
  public:
-  // A private key in PEM (PKCS#8 or SEC 1; encrypted ones want `passphrase`). Throws Error(input): it is
-  // none, is of another kind, or the passphrase is wrong. Nothing of it is ever in a message.
+  // A private key in PEM (PKCS#8 or SEC 1; encrypted ones need `passphrase`). Throws Error(input) for an
+  // invalid key, a key of another kind, and a wrong passphrase. No part of the key is in a message.
   static SigningKey read(const std::filesystem::path& file, const std::string& passphrase = {});
   // The same; the first line of `passphrase_file`, where that is not empty, opens it.
   static SigningKey read_with(const std::filesystem::path& file,

@@ -23,7 +23,7 @@ std::string architecture_of(const ResolvedImage& image);
 bool can_run(const std::string& architecture, const FileSystem& files);
 
 // The emulator that the kernel starts here for programs of `architecture`, with its version where its own
-// file can be asked: "qemu-aarch64 7.2.22". "" where they run natively, or not at all.
+// file can be asked: "qemu-aarch64 7.2.22". "" if they run natively, or cannot run.
 std::string emulator_of(const std::string& architecture, const FileSystem& files, CommandRunner& runner,
                         const std::map<std::string, std::string>& environment);
 
@@ -35,7 +35,7 @@ inline constexpr const char* kOtherMachines =
 // "is for arm64, and this machine is amd64"
 std::string why_not_here(const std::string& architecture);
 
-// Throws Error(input) when the step is a base for machines that this one cannot stand in for.
+// Throws Error(input) if the step is a base for machines that this one can neither run nor emulate.
 void check_architecture(const Step& step, const FileSystem& files);
 
 }  // namespace kiln

@@ -20,7 +20,7 @@ fs::path resolve_inside(const fs::path& root, const std::string& path);
 void unpack_archive(const fs::path& tar, const fs::path& tree, const EngineSetup& setup);
 
 // Copies the absolute path of one tree to the same path of another; links on the way are followed inside
-// each. Throws Error(images_failed) for a path that is not there, Error(store).
+// each. Throws Error(images_failed) for a missing path, and Error(store).
 void copy_between(const fs::path& from, const fs::path& to, const std::string& path, const fs::path& log,
                   const EngineSetup& setup);
 

@@ -29,11 +29,11 @@ class Fifo {
   int end_ = -1;
 };
 
-// The pipes through which a script in a container talks to us, past its engine.
+// The pipes through which kiln reads the output of a script in a container, past its engine.
 //
 // buildah relays what a script prints by a goroutine that it does not wait for: when the script has failed,
-// the process ends at once, and the last lines, which say why, are lost where the machine is busy
-// (buildah 1.28.2, chroot/run_common.go, runUsingChroot: os.Exit beside the loop over `relays`).
+// the process ends at once, and the last lines, which say why, are lost where the machine is busy (buildah
+// 1.28.2, chroot/run_common.go, runUsingChroot: os.Exit next to the loop over `relays`).
 class ScriptPipes {
  public:
   // FIFOs in the folder, which is ours alone; gone with the object. Throws Error(store).
@@ -73,10 +73,10 @@ class ContainerScript {
   // own included: a script that aborts would go on, and in QEMU, which ends itself by the signal that its
   // program died of, wait for ever.
   std::vector<std::string> argv(const std::string& before = "") const;
-  // The engine's whole command line, with everything around it that the request says. Without network it is
-  // put into an empty network namespace, with a loopback interface that is up: MPI and process groups want
-  // it. So an engine shares the network of the process that starts it, but for one that has such a network of
-  // its own. Throws Error(tool_missing).
+  // The engine's whole command line, with all wrappers that the request needs. Without network, the command
+  // runs in an empty network namespace whose loopback interface is up, because MPI and process groups need
+  // it. `of_starter`: the engine uses the network of the process that starts it; `of_engine`: it makes such a
+  // network. Throws Error(tool_missing).
   enum class Network { of_starter, of_engine };
   Command command(std::vector<std::string> words, Network network = Network::of_starter) const;
   // Throws Error(store) where the engine, by its name, never began: it ended well, or it crashed.

@@ -14,7 +14,7 @@ namespace kiln {
 
 class DockerEngine final : public LocalEngine {
  public:
-  // Throws nothing for a daemon that is not there: that is known when it is asked.
+  // Does not throw for a missing daemon: the first request detects that.
   explicit DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect = open_http);
   std::string name() const override { return "docker"; }
   std::string version() override { return version_of("docker", "+, \n"); }
@@ -24,7 +24,7 @@ class DockerEngine final : public LocalEngine {
  private:
   friend class DockerContainer;
   DockerAnswer ask(const std::string& method, const std::string& path, bool despite_interrupt = false) const;
-  // Whatever comes of it, behind a failure.
+  // For clean-up after a failure. A second failure is ignored, but kiln no longer trusts the store then.
   void attempt(const std::string& method, const std::string& path);
   // Error(store) where the daemon says no to `what`.
   static void check(const std::string& what, const DockerAnswer& answer);

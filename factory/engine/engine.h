@@ -56,9 +56,9 @@ class Container {
   virtual fs::path place_of(const std::string& path) = 0;
   // What changed against the parent, in overlayfs' form. Valid until the container goes or runs again.
   virtual ChangedTree changes() = 0;
-  // Keeps the container's state under the step's key so that children start from it at once. `read` reads
-  // what changes() told, before that goes or beside it, on this thread; nothing is kept when it throws, and
-  // what it throws is thrown.
+  // Keeps the container's state under the step's key so that children start from it at once. `read` reads the
+  // tree of changes(), before it is removed or at the same time, on this thread. If it throws, nothing is
+  // kept, and its exception is passed on.
   virtual void keep(const std::string& key, const std::function<void()>& read) = 0;
 };
 
@@ -111,8 +111,8 @@ struct EngineFacts {
   std::string_view fault;      // known, and what kiln does about it; "" = none
   // Another program that does, where that is the only one; "" = none.
   std::string_view stand_in = "";
-  // Engines of one family make the same bits of a step. "" = that of buildah, podman and docker, of which
-  // nothing stands in keys; the name of any other does (ResolveInput).
+  // Engines of one family make the same bits of a step. "" = that of buildah, podman and docker, which are in
+  // no key; keys contain the name of any other (ResolveInput).
   std::string_view family = "";
 };
 
@@ -121,7 +121,7 @@ const std::vector<EngineFacts>& engine_facts();
 // Of an engine that there is, else "".
 std::string_view engine_family(std::string_view engine);
 
-// The engine's program, or what stands in for it; nullopt where neither is installed.
+// The engine's program, or its replacement; nullopt if neither is installed.
 std::optional<std::string> program_of(const EngineFacts& engine, const CommandRunner& runner);
 
 // Throws Error(usage) for an engine that there is not, Error(tool_missing) for one that is not installed,

@@ -32,8 +32,8 @@ struct OverlayFolders {
   fs::path work;  // overlayfs' own folder, of the same mount as the upper one; made
   // Names are given as seen from there: the kernel takes 4 KiB of them, and layers are many.
   fs::path storage;
-  // The kernel does not write everything out when it is unmounted, and takes `work` for no other mount: it is
-  // deleted before and behind. Since Linux 5.10; earlier ones wait.
+  // The kernel does not write everything out when it is unmounted, and takes `work` for no other mount: kiln
+  // deletes it before and after. Since Linux 5.10; earlier kernels wait.
   bool unsynced = false;
 };
 

@@ -53,8 +53,8 @@ class PodmanEngine final : public MountingEngine {
 // The engine `apptainer` (or Singularity, where only that is): no daemon and no storage. A script runs upon
 // the mounted tree as upon a sandbox (apptainer-exec(1): --writable).
 //
-// Apptainer shares the network of who starts it, and so does what it runs. It is told to keep out of the
-// image what it would bring along: the home folder, the machine's time zone, variables of its own.
+// Apptainer and its containers share the network of the process that starts it. Options keep its additions
+// out of the image: the home folder, the machine's time zone, its variables.
 class ApptainerEngine final : public MountingEngine {
  public:
   explicit ApptainerEngine(const EngineSetup& setup) : MountingEngine(setup) {}

@@ -65,7 +65,7 @@ class Spool {
 // What a regular file holds.
 struct Content {
   std::optional<FileFacts> facts;  // of an ELF file
-  std::string damage;              // of a file that begins like ELF and is none
+  std::string damage;              // of a file with an ELF magic number that is no valid ELF file
   std::string text;                // of a small text file
   std::uint64_t size = 0;
 };

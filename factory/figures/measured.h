@@ -1,5 +1,5 @@
-// Runs as figures need them: those that may stand beside each other, and in them each image with all of its
-// runs. Pure.
+// Groups runs for figures: those that can be compared, and in each group the images with all of their runs.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -56,7 +56,7 @@ std::vector<std::string> circumstance_lines(const MeasuredSet& set);
 // "tensorflow 2.1.0"; "" where the image has neither.
 std::string framework_text(const RunAxes& axes);
 
-// What tells an image from others of its framework and version: "distro-openblas-x86_64" of
+// Distinguishes an image from others of its framework and version: "distro-openblas-x86_64" of
 // pytorch:2.6.0-distro-openblas-x86_64.
 std::string short_name(const MeasuredImage& image);
 

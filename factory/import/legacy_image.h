@@ -82,9 +82,9 @@ struct LegacyTree {
 
 // All definitions below `root`.
 LegacyTree find_definitions(const FileSystem& files, const fs::path& root);
-// Of a definition of the tree, without CR, which no shell wants, and without secrets, each of which is a note
-// if `notes` is given. Throws Error(input) for other encodings, and for a link to anything outside of the
-// tree.
+// Text of a definition of the tree, without CR, which shells reject, and without secrets. Each secret becomes
+// a note if `notes` is given. Throws Error(input) for other encodings, and for a link to anything outside of
+// the tree.
 std::string read_definition_text(const LegacyTree& tree, const std::string& path,
                                  std::vector<ImportNote>* notes = nullptr);
 // Parts of letters, digits and _ . + - @, no "..": what a recipe's files and copied paths may be called.
@@ -142,7 +142,7 @@ std::string copy_from_tree(const LegacyTree& tree, LegacyImage& image, const std
 // that was runnable. `destination` may be the file's own name or the folder that it lies in.
 std::string make_runnable(const LegacyImage& image, const std::string& taken, const std::string& destination);
 
-// Differences between a Dockerfile and the definition file beside it.
+// Differences between a Dockerfile and the definition file next to it.
 std::vector<ImportDifference> twin_drift(const LegacyImage& docker, const LegacyImage& definition);
 
 }  // namespace kiln

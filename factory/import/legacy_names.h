@@ -12,7 +12,7 @@ namespace kiln {
 // What the name of a file says, whatever its format.
 struct FormName {
   bool docker = false;
-  bool bare = false;  // "Dockerfile", "Singularity.def": no name of its own
+  bool bare = false;  // "Dockerfile", "Singularity.def": without a specific name
   std::string stem;   // "tf-2.1-cpu" of "a/TF-2.1-cpu.def"; a bare one is called after its folder
 };
 FormName form_name_of(const std::string& path);

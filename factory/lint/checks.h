@@ -48,10 +48,11 @@ struct WholeFile {
   void add_shell_settings();
 };
 
-// "1.15.5" and what is behind it at the beginning of `text`; "" when no number with a dot stands there.
+// "1.15.5" and its suffix at the beginning of `text`; "" if the text does not begin with a number that has a
+// dot.
 std::string version_at(std::string_view text);
 
-// `word` with neither a letter nor a digit beside it, in any case.
+// `word` with neither a letter nor a digit next to it, in any case.
 bool has_whole_word(std::string_view text, std::string_view word);
 
 void check_whole(const WholeFile& whole, Report& report);  // all of the following
@@ -108,11 +109,11 @@ bool has_url(std::string_view text);     // http, https or ftp, anywhere in it
 // The checks of whole files that people name: Dockerfiles, definition files, scripts, requirements files,
 // Python files.
 
-// Both answer what could not be read; the rest is looked at all the same.
+// Both return the errors of unreadable parts, and check the rest.
 std::vector<Error> check_dockerfile(const SourceFile& file, Report& report);
 std::vector<Error> check_definition(const SourceFile& file, Report& report);
 
-// What is known of a script of a recipe beside its text.
+// Facts about a script of a recipe in addition to its text.
 struct ScriptUse {
   bool keeps_pip = false;   // the method has a cache for what pip keeps
   bool is_sourced = false;  // another script of the recipe reads it: its shell goes on

@@ -55,7 +55,7 @@ struct Finding {
   std::string rule;  // id
   Severity severity = Severity::warning;
   SourceLocation where;
-  int end_column = 0;  // one behind the last byte, on the same line; 0 = not known
+  int end_column = 0;  // one after the last byte, on the same line; 0 = not known
   int first_line = 0;  // of the command or instruction that it is part of: a suppression may stand above it
   std::string text;
   std::string package = {};  // that the text speaks of, where findings of one rule are told together

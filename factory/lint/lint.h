@@ -53,13 +53,13 @@ struct LintResult {
 
 class Linter {
  public:
-  // `roots`: where recipes find shared files beside those of their own root.
+  // `roots`: other roots in which recipes find shared files.
   Linter(FileSystem& files, RuleSelection selection, std::vector<fs::path> roots = {})
       : files_(files), selection_(std::move(selection)), roots_(std::move(roots)) {}
 
   // A file, or a folder that is searched for recipes, Dockerfiles and definition files; scripts, Python files
-  // and requirements files count only right in it. Links to folders below it are not followed. Matrices that
-  // are found are answered, for the caller to plan. Throws Error(usage) for a path that is not there.
+  // and requirements files count only right in it. Links to folders below it are not followed. Returns the
+  // matrices that it finds, for the caller to plan. Throws Error(usage) for a missing path.
   std::vector<fs::path> look_at(const fs::path& path);
 
   // The cells of a plan.

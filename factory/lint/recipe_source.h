@@ -64,6 +64,6 @@ std::vector<FactLine> fact_lines(const std::vector<RecipeFacts>& recipes);
 std::string facts_in_short(const std::vector<RecipeFacts>& recipes);
 
 std::string facts_as_markdown(const std::vector<RecipeFacts>& recipes);
-std::string facts_as_json(const std::vector<RecipeFacts>& recipes);  // each fact by itself
+std::string facts_as_json(const std::vector<RecipeFacts>& recipes);  // each fact separately
 
 }  // namespace kiln::lint

@@ -15,7 +15,7 @@ namespace kiln::lint {
 std::optional<std::string> smallest_driver(std::string_view cuda);
 
 // Why this release makes no code for an accelerator such as "sm_90": "CUDA 11.8 is the first that does", "…
-// the last …"; "" when it does, or when nothing is known. `dropped` tells the two apart.
+// the last …"; "" if it makes code for it, or if nothing is known. `dropped`: it is "the last".
 struct CapabilityGap {
   std::string reason;
   bool dropped = false;
@@ -42,7 +42,7 @@ std::string python_of_base(const std::string& reference);
 struct BazelRange {
   Version first;
   Version last;
-  bool derived = false;  // no upstream file says it: concluded from the releases beside it
+  bool derived = false;  // no upstream file states it: concluded from neighbouring releases
 };
 std::optional<BazelRange> bazel_for(const Version& tensorflow);
 

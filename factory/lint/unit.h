@@ -13,7 +13,7 @@
 
 namespace kiln::lint {
 
-// The program behind `sudo`, `env`, `exec`, `command`, `time`, `nice` and `python -m pip`.
+// The program after `sudo`, `env`, `exec`, `command`, `time`, `nice` and `python -m pip`.
 struct Call {
   std::string program;  // the last part of its path: "pip"; "" when there is none (an assignment)
   const ShellToken* word = nullptr;

@@ -61,13 +61,13 @@ struct NightImage {
   std::string name;  // "pytorch:2.6.0-…"; of a cell that is unplanned, its id
   std::string key;   // "" of such a cell
   std::map<std::string, std::string> axes;
-  std::string include;  // "matrix/demo.json:16:5", where an include wants it: no exclude takes it out
+  std::string include;  // "matrix/demo.json:16:5", if an include names it: no exclude removes it
   Verdict verdict = Verdict::not_reached;
   Actor actor = Actor::nobody;
-  std::string advice;                          // what the actor is to do, or what comes by itself; a sentence
-  std::string what;                            // how it failed: "pytorch 2.6.0 (pip): exit status 1: …"
-  std::string step;                            // that failed, by its key; "" = packaging or planning
-  std::string script;                          // of that step: "compiler/turbo (distro): distro.sh"
+  std::string advice;  // what the actor must do, or what happens automatically; a sentence
+  std::string what;    // how it failed: "pytorch 2.6.0 (pip): exit status 1: …"
+  std::string step;    // that failed, by its key; "" = packaging or planning
+  std::string script;  // of that step: "compiler/turbo (distro): distro.sh"
   FailureClass failure = FailureClass::build;  // of what failed
   ExitCode cause = ExitCode::images_failed;    // what kiln would exit with, were it this alone
   std::string log;                             // relative to the state folder

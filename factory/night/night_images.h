@@ -35,8 +35,8 @@ struct GateCells {
   std::vector<std::string> cells;  // ids
 };
 
-// Throws Error(no_match) for a gate that chooses nothing, Error(usage) for a pattern that is none: a gate
-// that is always open is none.
+// Throws Error(no_match) for a gate that chooses no cell, because it would always be open, and Error(usage)
+// for an invalid pattern.
 std::vector<GateCells> find_gates(const std::vector<GateRule>& rules, const BuildPlan& plan);
 
 // What keeps each gate closed. no_machine counts as green: another machine's night answers for it.

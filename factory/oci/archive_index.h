@@ -16,7 +16,7 @@ class ArchiveIndex {
   // Reads the headers only. `file` outlives the index. Throws Error(input) for what is no tar archive.
   explicit ArchiveIndex(const ReadOnlyFile& file);
 
-  // The file of this name; links are followed inside the archive. Throws Error(input) when it is not there.
+  // The file of this name; links are followed inside the archive. Throws Error(input) if it is missing.
   BlobSection find(std::string_view name) const;
   bool contains(std::string_view name) const;
 

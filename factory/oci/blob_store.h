@@ -81,7 +81,7 @@ class BlobStore {
   std::optional<std::string> read_record(const Digest& manifest) const;
   std::vector<Digest> records() const;  // sorted
 
-  // Removes temporaries whose process is gone. Safe beside running writers; safe to repeat. Returns how many.
+  // Removes temporaries whose process has ended. Safe while writers run; safe to repeat. Returns how many.
   std::size_t drop_dead_temporaries() const;
 
  private:

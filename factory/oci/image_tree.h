@@ -139,7 +139,7 @@ class ImageTree {
   };
   struct Place {
     NodeId node = kRootNode;
-    unsigned missing = 0;  // the last components of the path that are not there
+    unsigned missing = 0;  // number of missing components at the end of the path
     bool present() const { return missing == 0; }
     Place above(const PathTable& paths) const { return {paths.parent(node), missing == 0 ? 0 : missing - 1}; }
   };

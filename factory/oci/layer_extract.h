@@ -1,8 +1,8 @@
-// A layer without its contents: its entries in their order, and of each file only what its readers make of
-// it. What is read of an extract is what is read of the layer, at a fraction of the work, so whoever puts
-// layers on one another (LayerMerge) need not know which of the two it has.
+// A layer without its contents: its entries in their order, and for each file only the results of its
+// readers. Reading an extract gives the same results as reading the layer, in a fraction of the time.
+// LayerMerge therefore need not know which of the two it has.
 //
-// An extract is kiln's own and never comes from an image. A reader has proven it first.
+// kiln writes extracts; they never come from an image. A reader has verified the layer before.
 #pragma once
 
 #include <cstdint>

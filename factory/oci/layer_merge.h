@@ -1,10 +1,10 @@
 // Puts the layers of an image on one another while reading each of them once, the uppermost first.
 //
 // An upper layer decides what of a lower one is seen, so contents that a layer further up replaces or removes
-// are skipped and all others are handed on as they stream by; none is kept in memory. What stands where is
-// worked out afterwards from the entries alone, lowest layer first, as the OCI image-spec tells it
-// (ImageTree). Where that finds that a skipped content is seen after all, through a hard link or a symbolic
-// link, its layer is read a second time.
+// are skipped and all others are handed on as they stream by; none is kept in memory. Afterwards kiln
+// computes the tree from the entries alone, lowest layer first, as the OCI image-spec defines it (ImageTree).
+// If a skipped content turns out to be visible, through a hard link or a symbolic link, its layer is read a
+// second time.
 #pragma once
 
 #include <cstdint>

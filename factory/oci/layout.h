@@ -18,7 +18,7 @@ struct LayoutImage {
   std::vector<Descriptor> layers;
   std::map<std::string, std::string> annotations;  // of the manifest
   std::string tag;                                 // org.opencontainers.image.ref.name
-  // Artifact manifests in the store whose subject is this image; listed in index.json beside it, untagged.
+  // Artifact manifests in the store whose subject is this image; also listed in index.json, untagged.
   std::vector<Descriptor> referrers{};
 };
 

@@ -77,9 +77,9 @@ struct Setback {
 // Set while skopeo sleeps after a 429. `now`: UTC seconds, for a Retry-After that is a date.
 std::optional<Setback> too_many_requests(std::string_view said, std::int64_t now);
 
-// `action` says what was tried: "cannot pull docker.io/library/debian:13". Throws Error(input) for an image
-// that is not there, Error(network) for a registry that cannot be reached or refuses. REQUIRES: the
-// result is not ok.
+// `action` is the beginning of the message: "cannot pull docker.io/library/debian:13". Throws Error(input)
+// for a missing image, Error(network) for a registry that cannot be reached or refuses. REQUIRES: the result
+// is not ok.
 [[noreturn]] void throw_registry_error(const std::string& action, const CommandResult& result);
 
 }  // namespace kiln

@@ -19,7 +19,7 @@ class TarInput {
   virtual ~TarInput() = default;
   // The next bytes, at most `most` and valid until the next call; empty at the end.
   virtual std::string_view next_bytes(std::size_t most) = 0;
-  // Goes on behind the next `size` bytes. False when the input ends before.
+  // Skips the next `size` bytes. False when the input ends before.
   virtual bool skip(std::uint64_t size);
 };
 
@@ -74,7 +74,7 @@ class TarReader {
   TarInput& input_;
   TarLimits limits_;
   std::uint64_t rest_ = 0;     // of the content, bytes not yet read
-  std::uint64_t padding_ = 0;  // behind it, to a whole block
+  std::uint64_t padding_ = 0;  // after the content, up to a whole block
   PaxRecords pax_;             // of the next member
   std::string long_name_;
   std::string long_link_;

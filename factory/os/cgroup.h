@@ -1,6 +1,6 @@
-// The memory of one command in a control group of its own (cgroups(7)): what it has, the most that it may
-// have, and whether the kernel's OOM killer took a process of it. Version 2 where the group that we are in is
-// delegated to us, else version 1 where we may make groups, which takes root.
+// The memory of one command in a separate control group (cgroups(7)): its use, its limit, and whether the
+// kernel's OOM killer ended a process of it. Version 2 if kiln's own group is delegated to it, else version 1
+// if kiln may make groups, which requires root.
 #pragma once
 
 #include <sys/types.h>
@@ -28,8 +28,8 @@ std::optional<CgroupPath> find_cgroup_path(std::string_view own, const std::file
 // Of this process.
 std::optional<CgroupPath> find_cgroup_path();
 
-// Makes groups below a place of version 2 count memory. A group with processes of its own may not, so all of
-// them move into the group `kiln` below it, as delegation means it. False when that fails.
+// Makes groups below a place of version 2 count memory. A group that contains processes may not do this, so
+// kiln moves all of them into the group `kiln` below it, as delegation intends. False when that fails.
 bool make_ready(const CgroupPath& place);
 
 class MemoryCgroup {

@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// Whether the folder gives something of its own to what is made in it. False where it is missing.
+// Whether new files in the folder inherit something from it. False if the folder is missing.
 bool hands_down(const std::filesystem::path& folder);
 
 // Makes the folder and its parents where they are missing, and takes from it what it would hand down.

@@ -1,4 +1,4 @@
-// What a child process says, while it runs: kept, shown or hidden as its Command wants it.
+// Handles the output of a running child process: keeps, shows or hides it as its Command states.
 #pragma once
 
 #include <cstdint>

@@ -47,12 +47,12 @@ class KeptLayers final : public evidence::LayerExtracts {
 // labels are others, and an image of gigabytes is read once.
 class KeptContents {
  public:
-  // `tools`: versions of what judges the findings, beside findings_version().
+  // `tools`: versions of the tools that judge the findings, in addition to findings_version().
   KeptContents(CacheFolder& folder, std::string tools) : folder_(folder), tools_(std::move(tools)) {}
 
-  // What is kept for these layers and this declaration, else what `examine` finds, which is kept. Whoever
-  // asks for the same at the same time waits for the first. Nothing is taken from here while the report
-  // or a layer is missing in the store or damaged: `examine` says so.
+  // Returns the kept contents for these layers and this declaration, else those that `examine` finds, and
+  // keeps them. A second thread that asks for the same contents waits for the first. Nothing kept is used
+  // while the report or a layer is missing in the store or damaged: `examine` then reports it.
   Contents once(const LayerChain& built, const evidence::Declaration& declared, const BlobStore& store,
                 const std::function<Contents()>& examine);
 

@@ -3,7 +3,7 @@
 //   examine            what is inside (examine.h)
 //   compose            configuration and manifest
 //   attach_documents   bills, provenance, evidence
-//   attach_sif         where the site wants one
+//   attach_sif         if the site file requests one
 //
 // All blobs are in the store when it returns; the caller that keeps the artifact gives them a name.
 #pragma once
@@ -25,13 +25,12 @@
 
 namespace kiln {
 
-// What an image says of itself before anybody has looked into it. Packaging begins with it, and so does the
-// question what a cell that is not built would answer.
+// The record of an image as declared, before its contents are examined. Packaging begins with it. It also
+// shows what a cell would answer that is not built.
 //
-// The names, the choice, the facts, the labels and what the image needs of a host. `architecture`: OCI's, as
-// the image's configuration has it ("amd64"). `glibc`: the one that was found in the image; "" while nobody
-// has looked, and then that of its components' facts counts. Nothing is said of layers, manifest, evidence
-// and time.
+// It has the names, the choice, the facts, the labels and the needs of the host. `architecture`: OCI's, as
+// the image's configuration has it ("amd64"). `glibc`: the version found in the image; "" before the
+// examination, when the components' facts count. Layers, manifest, evidence and time are empty.
 ImageRecord declared_record(const ImageSpec& spec, const std::string& architecture,
                             const std::string& glibc = "");
 

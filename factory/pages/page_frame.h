@@ -35,7 +35,7 @@ std::string section(std::string_view id, std::string_view title, const std::stri
 // Text to copy under a label, which is markup.
 std::string copy_block(const std::string& label, const std::string& text);
 
-// A <table> that scrolls by itself where it is too wide. `caption` is read aloud, the head is markup.
+// A <table> that scrolls separately if it is too wide. `caption` is read aloud, the head is markup.
 std::string wide_table(const std::string& caption, const std::vector<std::string>& head,
                        const std::string& rows);
 

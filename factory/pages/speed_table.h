@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// What has to be the same for two speeds of images to stand beside each other.
+// Conditions that must be equal for the speeds of two images to be compared.
 struct SpeedConditions {
   std::string application;  // in lower case
   std::string workload;

@@ -1,5 +1,5 @@
-// What a night may do to a lockfile by itself: the site's UpdatePolicy beside what the outside says now.
-// Pure: what is outside is asked for through LockSources.
+// Decides how a night may change a lockfile automatically: compares the site's UpdatePolicy with the current
+// answers from outside. Pure: LockSources asks the registries, archives and repositories.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct PolicyUpdate {
 
 // `lock` with what differs in `asked` where the policy lets it move at `now` (Unix seconds); the others are
 // held. Digests and archives of the architectures that both have, and archspec; an entry moves with all of
-// them. An entry that `asked` lacks stays. No date ("since") is old enough, and so is an entry of `lost`:
-// what it pins cannot be had any more.
+// them. An entry that `asked` lacks stays. An entry without a date ("since") is old enough, and so is an
+// entry of `lost`, whose pinned content is no longer available.
 PolicyUpdate apply_policy(const Lockfile& lock, const Lockfile& asked, const UpdatePolicy& policy,
                           std::int64_t now, const std::set<std::string>& lost = {});
 

@@ -1,4 +1,4 @@
-// The lockfile: what a plan fetches, fixed. `kiln lock` writes it beside the matrix (demo.json →
+// The lockfile: the pinned inputs of a plan. `kiln lock` writes it next to the matrix (demo.json →
 // demo.lock.json); every command that plans reads it. Schema: `kiln schema lock`.
 //
 //   {

@@ -51,8 +51,7 @@ std::span<const Parameter> parameters();
 // The row of this variable; that of KILN_FACT_<NAME> for KILN_FACT_PYTHON. nullptr for other names.
 const Parameter* find_parameter(std::string_view name);
 
-// Whether a script of the method reads the version's source: of a wheel nobody need ask where its commit is
-// from.
+// Whether a script of the method reads the version's source. The commit of a wheel need not be looked up.
 bool reads_source(const Method& method);
 
 // True for what a method may list.

@@ -1,7 +1,6 @@
-// A recipe: one component, its versions, its install methods and the scripts that do the work.
-// On disk: recipes/<kind>/<name>/recipe.json and the files it names; "shared:<path>" names
-// recipes/shared/<path>, which scripts find beside their own files, without its folders. Schema: `kiln schema
-// recipe`.
+// A recipe: one component, its versions, its install methods and the scripts that do the work. On disk:
+// recipes/<kind>/<name>/recipe.json and the files it names; "shared:<path>" names recipes/shared/<path>,
+// which scripts find next to their own files, without its folders. Schema: `kiln schema recipe`.
 #pragma once
 
 #include <map>
@@ -46,12 +45,12 @@ struct RecipeFile {
   fs::path source{};  // where it was read from; never in a key
 };
 
-// Of a root, beside the kinds: files that several recipes name as "shared:<path>".
+// Folder of a root, next to the kinds: files that several recipes name as "shared:<path>".
 inline constexpr std::string_view kSharedFolder = "shared";
 
 using ComponentKey = std::pair<Kind, std::string>;
 
-// Another component beside this one, in all or some of its versions: "framework/tensorflow",
+// Another component in the same image, in all or some of its versions: "framework/tensorflow",
 // "base/cuda@>=12 <13".
 struct Companion {
   ComponentKey component;
@@ -225,12 +224,12 @@ struct BrokenRecipe {
 };
 
 // All components, found under recipes/<kind>/<name>/recipe.json of one or more roots (later roots win by
-// name, for shared files as well). One that is wrong is kept apart, with its error: it is the business of the
-// cells that need it, and of nobody else.
+// name, for shared files as well). A wrong recipe is kept apart, with its error: it affects only the cells
+// that need it.
 class RecipeBook {
  public:
   // Reads every file that a recipe names, and looks at what only all recipes together show
-  // (reference_faults). Throws Error(input) for a root that is not there.
+  // (reference_faults). Throws Error(input) for a missing root.
   static RecipeBook read(const FileSystem& files, const std::vector<fs::path>& roots);
   void add(Recipe recipe);
   void add_broken(BrokenRecipe recipe);  // in place of one of that name

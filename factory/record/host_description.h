@@ -41,11 +41,11 @@ bool is_same_machine(const HostDescription& a, const HostDescription& b);
 const std::vector<std::string>& hugepage_settings();
 // triad and copy as STREAM counts them, sgemm, dgemm, disk_write, disk_read.
 const std::vector<std::string>& host_rate_names();
-// "GB/s" or "GFLOP/s", thousands of millions; "" of a name that is none of these.
+// "GB/s" or "GFLOP/s", thousands of millions; "" for any other name.
 std::string_view unit_of_host_rate(std::string_view name);
 
 Json to_json(const HostDescription& host);
-// As it was written by kiln, in a measurement: what is not there is not known.
+// Reads a description that kiln wrote, in a measurement: a missing key means that the value is not known.
 HostDescription host_from_json(const JsonNode& node);
 // As a person wrote it. Throws Error(input) with the place of what is missing or cannot be: a
 // microarchitecture that archspec does not know, a kernel that begins with no number, a word that names no

@@ -1,5 +1,5 @@
-// What an image needs of its host beside its processor and GPUs, as its components' facts and its own glibc
-// say.
+// What an image needs of its host in addition to processor and GPUs, from its components' facts and its own
+// glibc.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// Which MPI libraries stand in for one another.
+// Which MPI libraries can replace one another.
 
 // "openmpi@4.1.6"; the version may be missing.
 struct MpiLibrary {
@@ -19,7 +19,7 @@ struct MpiLibrary {
   Version version{};
 };
 
-// The part before "@" and the one behind it. Throws Error(input) for what is no version.
+// The parts before and after "@". Throws Error(input) for an invalid version.
 MpiLibrary mpi_library(std::string_view text);
 
 // Libraries of one family have one ABI: "mpich" (the MPICH ABI Compatibility Initiative, www.mpich.org/abi)

@@ -161,7 +161,7 @@ bool is_yardstick(const Measurement& measurement);
 
 // Why a measurement is to be taken with care: samples far apart, or others on the machine; "" when it is not.
 std::string doubt_about(const Measurement& measurement);
-// "185.0 ms/step, quartiles 180.1 to 190.2"; behind it what is doubtful, if anything.
+// "185.0 ms/step, quartiles 180.1 to 190.2"; then its doubts, if there are any.
 std::string speed_text(const Measurement& measurement);
 
 Json to_json(const EvidenceRecord& evidence);

@@ -19,7 +19,7 @@ struct TestRun {
   std::vector<std::string> accelerators;  // "nvidia:sm_90", "nvidia"; as many as it has
   std::string kernel;                     // "6.1.0-18-amd64"
   std::string at;                         // RFC 3339
-  std::string emulator{};                 // "qemu-aarch64 7.2.22": what stood in for a processor of its kind
+  std::string emulator{};                 // "qemu-aarch64 7.2.22": emulated a processor of its kind
 
   // "nid0412 (zen4, nvidia:sm_90)", "nid0412 (emulated: qemu-aarch64 7.2.22)"; "" where nothing is known.
   std::string text() const;
@@ -37,7 +37,7 @@ struct TestsRecord {
   bool operator==(const TestsRecord&) const = default;
 };
 
-// What is behind it in the last line of a test says why it was not run in full.
+// The rest of a test's last line, after these words, says why the test did not run in full.
 inline constexpr std::string_view kNotRun = "not run: ";
 
 // What a test could not try, by the last line that it printed: of "…, not run: there is no GPU here; …" what

@@ -14,7 +14,7 @@ namespace kiln {
 // A root file system or a pulled image that stages start from.
 struct RenderBase {
   std::string name;     // "base", "base-2"
-  std::string archive;  // "rootfs.tar" beside the Dockerfile; "" for a pulled image
+  std::string archive;  // "rootfs.tar" next to the Dockerfile; "" for a pulled image
   const Step* step = nullptr;
 };
 
@@ -95,14 +95,14 @@ done
 // What %setup of a definition file has to do.
 struct SetupParts {
   bool unpacks = false;  // a root file system
-  bool beside = false;   // rootfs.sh and what it left lie beside the definition file, and the scripts
+  bool beside = false;   // rootfs.sh and its output are next to the definition file, and so are the scripts
   bool tests = false;    // among these, some for %test
   std::map<std::string, std::vector<std::string>> secrets;  // secrets_of()
 };
 std::string setup_script(const SetupParts& parts);
 
-// rootfs.sh: makes the root file systems of the bases beside itself, each whole or not at all; with `site`,
-// also site/base, where the base's recipe says how the machine reaches packages.
+// rootfs.sh: makes the root file systems of the bases in its own folder, each completely or not. With `site`
+// it also makes site/base, if the base's recipe says how the machine reaches packages.
 std::string rootfs_script(const ImageSpec& spec, const StageLayout& layout, bool site);
 
 // One line of free text for comments and help; "{{" is pulled apart.

@@ -13,7 +13,7 @@ namespace kiln {
 enum class JunitOutcome {
   passed,
   failed,   // the image is wrong: it does not build, or a test fails
-  error,    // it could not be tried: what it needed was not there
+  error,    // it could not be tried: something that it needs was missing
   skipped,  // it was not tried: excluded, no such machine, no time
 };
 

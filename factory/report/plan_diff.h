@@ -1,5 +1,4 @@
-// Two plans beside each other, cell by cell: what a change of a catalogue, its recipes or its lockfile does.
-// Pure.
+// Compares two plans cell by cell: the effect of a change of a catalogue, its recipes or its lockfile. Pure.
 #pragma once
 
 #include <functional>

@@ -108,7 +108,7 @@ struct Solution {
   std::string method;                        // of the cell
   const Optimise* optimise = nullptr;        // of the cell; never null in a solution that can be
   const Composition* composition = nullptr;  // nor this
-  // Of what is built in a stage of its own: the tools of that stage, in layering order.
+  // For a component that is built in a separate stage: the tools of that stage, in layering order.
   std::map<std::pair<const ComponentVersion*, const Method*>, Choice> tools;
 };
 

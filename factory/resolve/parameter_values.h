@@ -83,7 +83,7 @@ class ScriptValueBook {
   struct SeenHash {
     std::size_t operator()(const Seen& seen) const;
   };
-  // What a method's parameters are worked out from, beside its own component, version and method.
+  // The inputs of a method's parameters, in addition to its component, version and method.
   struct Reads {
     bool target = false;
     bool optimise = false;    // what the cell says of it

@@ -80,7 +80,7 @@ struct ComponentUse {
   bool operator==(const ComponentUse&) const = default;
 };
 
-// One image by itself, all of it.
+// One complete image, without the rest of the plan.
 struct ImageSpec {
   ImageRequest request;
   std::string repository;  // the framework's name, or the first component's that is not a base
@@ -257,8 +257,8 @@ std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const
 // Label of an image with applications: the key of the image that it is upon.
 inline constexpr const char* kParentKeyLabel = "io.kiln.parent.key";
 
-// What the record of a packaged image is called: its key, and 12 hex digits that cover its name and labels.
-// Images of equal bits keep records of their own, and new labels ask for a new manifest, not for a build.
+// Name of the record of a packaged image: its key, and 12 hex digits that cover its name and labels. Images
+// of equal bits have separate records, and new labels need a new manifest but no build.
 std::string record_name(const ImageSpec& spec);
 
 // The component whose version and method are an image's: the framework, else the first in layering order that

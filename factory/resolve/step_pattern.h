@@ -23,7 +23,7 @@ struct StepPattern {
 // What a step is for within its component.
 enum class StepRole : std::uint8_t { base, copy, install, build, test };
 
-// Where a step is laid: what decides which files of its method are there, beside the component's version.
+// The place of a step: with the component's version, it decides which files of its method exist.
 struct StepContext {
   const Target& target;
   const Choice& image;  // what the finished image has
@@ -56,7 +56,7 @@ class PatternBook {
   std::unordered_map<Seen, StepPattern, SeenHash> patterns_;
 };
 
-// What the key of a base says beside its recipe.
+// What the key of a base covers in addition to its recipe.
 struct BaseInputs {
   std::string architecture;   // of the platform
   std::string engine_family;  // as ResolveInput has it

@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// What a workload is asked for, beside its defaults.
+// Options for a workload, in place of its defaults.
 struct WorkloadWishes {
   int steps = 0;  // timed ones, 0: as many as it likes
   int ranks = 0;  // processes that work together, 0: one
@@ -81,8 +81,8 @@ std::map<std::string, double> host_rates_of(const Json& output);
 // Runs the workload. Throws as run_workload() and host_rates_of().
 HostRecord measure_host(const BenchRequest& request, const StepSetup& setup);
 
-// <state>/hosts/<host name>.json. A record that cannot be read, or of a machine of that name with another
-// processor or other cores, is none.
+// <state>/hosts/<host name>.json. nullopt also for an unreadable record, and for one of a machine of that
+// name with another processor or other cores.
 std::optional<HostRecord> known_host(const StatePaths& state, const FileSystem& files,
                                      const HostDescription& host);
 void keep_host(const StatePaths& state, FileSystem& files, const HostRecord& record);

@@ -53,7 +53,7 @@ struct BuildReport {
   std::map<std::string, StepEvent> told{};  // by key: what steps and images that failed said
   std::size_t count(Outcome outcome) const;
   void add(const ForgedStep& step);
-  // What the words in brackets behind the reasons mean, a line each.
+  // The meanings of the words in brackets after the reasons, a line each.
   std::string legend() const;
   // Exit code of the build: ok; interrupted; network if the run was stopped; the cause that all failures
   // share (network, store, tool_missing); otherwise images_failed. A skipped image is no failure, but a build
@@ -80,7 +80,7 @@ struct BuildSetup {
   CommandRunner& runner;
   const Clock& clock;
   std::map<std::string, std::string> environment;  // ours, handed to ninja and its steps
-  // Where steps are shared; each thread that asks has one of its own. Empty: nowhere.
+  // Opens the place of shared steps; each thread that asks opens a separate one. Empty: steps are not shared.
   std::function<std::unique_ptr<SharedSteps>(std::function<void(const std::string&)> tell)> open_shared = {};
 };
 

@@ -21,7 +21,7 @@ ProgressSource progress_source(const ImageNumbers& images, const BuildSetup& set
 
 // Hears what steps say while they run, and keeps the status line alive.
 
-// The FIFO that steps announce their start in. Made anew, and read by a thread of its own.
+// The FIFO in which steps announce their start. Made anew, and read by a separate thread.
 class EventReader {
  public:
   // REQUIRES: `progress` outlives this.

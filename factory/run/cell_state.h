@@ -17,9 +17,9 @@
 namespace kiln {
 
 // to_test: it is packaged, but has not passed every test that its recipes have by now; to_retag: the bits are
-// there, name or labels are new; to_package: the layers are there, but not a format that the site wants by
-// now, or not something else that was made of them; failed: the layers are there, and no image was made of
-// them, such as by what the evidence found. The next build tries again.
+// there, name or labels are new; to_package: the layers are there, but a format that the site file now
+// requests, or another product of them, is missing; failed: the layers are there, but packaging failed, for
+// example because of the evidence. The next build tries again.
 enum class CellState { built, to_build, to_test, to_retag, to_package, failed };
 std::string_view name_of(CellState state);  // "built", "to build", "to test", "to re-tag", …
 

@@ -12,16 +12,17 @@
 
 namespace kiln {
 
-// The steps of these images whose records promise a layer that is not there with its size; of `whole_chain`,
-// a layer of the steps below as well: those were run again and made other bits, which their records name.
-// And the tests whose records cannot be read.
+// The steps of these images whose records name a layer that is missing or has another size. With
+// `whole_chain`, also if that is a layer of the steps below: those ran again and made other bits, which their
+// records name. And the tests whose records cannot be read.
 std::vector<std::string> damaged_steps(const BuildPlan& plan, const ImageNumbers& images,
                                        const StatePaths& state, const FileSystem& files, bool whole_chain);
 
 // Whether a step that damaged_steps() named is good by now: its record is gone, or whole.
 bool is_undamaged(const std::string& key, const StatePaths& state, const FileSystem& files, bool whole_chain);
 
-// "layer 2, sha256:…, is missing": the first that is not there with its size; "" when all are.
+// "layer 2, sha256:…, is missing": the first that is missing or has another size; "" if there is no such
+// layer.
 std::string seen_damage(const LayerChain& chain, const BlobStore& store);
 
 // Reads the layers, and takes those away that do not have the bytes that were written. What it took, as

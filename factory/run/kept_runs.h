@@ -32,7 +32,7 @@ class KeptRuns {
   void discard(const std::string& sum) { move(state_.bench_run(sum), state_.bench_discarded(sum)); }
   void restore(const std::string& sum) { move(state_.bench_discarded(sum), state_.bench_run(sum)); }
   std::optional<BenchRun> find(const std::string& sum) const;
-  // By date, then in order. All throw Error(store) with the file that is none of ours or was changed.
+  // By date, then in order. All throw Error(store) with the file that kiln did not write or that was changed.
   std::vector<BenchRun> all() const;
   std::vector<BenchRun> discarded() const;
 

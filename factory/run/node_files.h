@@ -39,7 +39,7 @@ class NodeFiles {
   FileSystem& files_;
 };
 
-// As a compute node reads the folder. Both throw Error(input) at the node that names what is not there.
+// As a compute node reads the folder. Both throw Error(input) at the JSON node that names a missing item.
 ImageSpec planned_image(const NodeFiles& folder, const JsonNode& cell, FileSystem& files);
 Recipe program_in(const NodeFiles& folder, std::string name, std::string start);
 

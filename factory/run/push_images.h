@@ -26,7 +26,7 @@
 namespace kiln {
 
 // Whether a registry still has all of an image that the index answers with: manifests, blobs, the list of its
-// documents and its signatures, each by a question of its own. What several images share is asked once.
+// documents and its signatures, each by a separate request. Shared parts are requested once.
 
 // Numbers below kLookParts: a digest is in one part. Manifests are looked for in every part; in these they
 // are read, and blobs by their first byte.
@@ -103,7 +103,7 @@ struct ChosenAliases {
 };
 
 // Of the images that lie in this registry and are not retired. Platforms are read from the images'
-// configurations: throws Error(store); Error(usage) for a pattern that is none. The images are those of
+// configurations: throws Error(store); Error(usage) for an invalid pattern. The images are those of
 // `entries`.
 ChosenAliases choose_aliases(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries,
                              const std::string& registry, const BlobStore& store);
@@ -179,7 +179,7 @@ class RegistryPublisher {
   };
   struct Loss;
 
-  bool is_ours(const IndexEntry& entry) const;  // and is to be had from this registry
+  bool is_ours(const IndexEntry& entry) const;  // and this registry has it
   bool has_tag(const std::string& repository, const std::string& tag);
   std::optional<Digest> named_by(const TagMove& move, bool is_known);
   void write_tag(const TagMove& move, const std::optional<Digest>& from);

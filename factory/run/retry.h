@@ -1,15 +1,15 @@
-// What a step that failed is given for another try.
+// Resources of a failed step for another try.
 //
-// Tried again is what may pass by itself: a package source that could not be reached, after a while that
-// doubles and is not the same for all who wait; and memory that ran out, with twice as much, while no other
-// step runs here. Nothing else: a full disk, a missing program, a damaged store or what a registry refuses
-// stays as it is until a person acts, a script that fails fails again, and pulls have tries of their own.
+// kiln retries only failures that may pass. After an unreachable package source it waits for a time that
+// doubles and that differs between waiting steps. After a lack of memory it gives twice as much, while no
+// other step runs here. It retries nothing else: a full disk, a missing program, a damaged store or a refusal
+// of a registry lasts until a person acts; a failing script fails again; and pulls have separate tries.
 //
 //   failed try ── network, or memory ran out ──▶ another try
 //             └── any other error, no tries left ──▶ failure record
 //
-// Above it decide `kiln step --slurm` about jobs (cluster/job_end.h) and `kiln build` about runs of ninja
-// (build.cc, run_ninja): docs/design-notes.md has all three.
+// `kiln step --slurm` decides about jobs (cluster/job_end.h), and `kiln build` about runs of ninja (build.cc,
+// run_ninja): docs/design-notes.md has all three.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,10 @@ struct TryTerms {
 struct RetryRules {
   int retries = 0;                  // after the first try
   std::uint64_t usable_memory = 0;  // bytes of this machine
-  bool has_scheduler = false;       // which gives each step its memory: who runs beside it is not ours to say
-  bool has_fixed_memory = false;    // this process has no more to give: a job is run again, with more
-  bool is_offline = false;          // packages come from a mirror, which has them or not
+  bool has_scheduler =
+      false;  // the scheduler gives each step its memory and decides which steps run at the same time
+  bool has_fixed_memory = false;  // this process has no more to give: a job is run again, with more
+  bool is_offline = false;        // packages come from a mirror, which has them or not
 };
 
 // After `tries` tries of which the last, on these terms, ended with `error`. `chance`: from 0 to 1, at

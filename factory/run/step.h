@@ -54,7 +54,7 @@ std::int64_t source_date_epoch(const std::map<std::string, std::string>& environ
 struct ImageRun {
   std::vector<std::string> argv;
   fs::path recipe_folder;                          // its files are at /run/kiln
-  std::map<std::string, std::string> environment;  // beside what every script has
+  std::map<std::string, std::string> environment;  // in addition to the variables of every script
   fs::path log;                                    // written anew
   bool capture_stdout = false;                     // as Command::capture_stdout
   std::vector<Mount> mounts = {};                  // besides

@@ -17,7 +17,7 @@
 namespace kiln::sbom {
 
 // What a plan does not hold of its recipes, since it changes no bit of an image: licences, homepages, and the
-// commit that the recipes are of. `kiln build` keeps it beside the plan for the steps that package images.
+// commit that the recipes are of. `kiln build` keeps it next to the plan for the steps that package images.
 struct RecipeFacts {
   std::string licenses;  // SPDX expression
   std::string homepage;

@@ -20,13 +20,13 @@
 
 namespace kiln {
 
-// What builders tell each other of a step or test that is done: its record, and who made it, in an envelope
-// that says who vouches for it. Pure.
+// The document by which builders share a finished step or test: its record and its builder, in a signed
+// envelope. Pure.
 //
 // The record names its key and, of each layer, digest, size and DiffID. So a signature binds them to the key:
-// what was signed for one step is no other's, and layers in other places or of other bytes are none of it.
+// it is valid for no other step, no other order of layers and no other bytes.
 
-// A step or a test, as those name it who share it.
+// A step or a test, by its shared name.
 struct SharedName {
   std::string key;
   bool is_test = false;
@@ -80,7 +80,7 @@ class StepShare {
     std::string why_not{};  // and if not: what says so; "" where that was never promised
   };
   virtual std::optional<Found> find(const SharedName& name) = 0;
-  // Into the store, proven by digest and size. False: it is not there.
+  // Copies a blob into the store, verified by digest and size. False: it is missing.
   virtual bool fetch(const Descriptor& blob, const BlobStore& store) = 0;
   // Blobs first, then what names them, so that a kill leaves nothing that is found. `made`: RFC 3339.
   // `mends`: something of it was found damaged there.
@@ -122,7 +122,7 @@ class FolderShare final : public StepShare {
   fs::path records() const { return folder_ / "steps"; }
   fs::path record(const std::string& name) const { return records() / (name + ".json"); }
   void remove_unnamed_blobs() const;
-  void need_folder() const;  // throws Error(network) where it is not there: it may be mounted later
+  void need_folder() const;  // throws Error(network) if it is missing: it may be mounted later
 
   fs::path folder_;
   bool is_private_;
@@ -154,7 +154,7 @@ class RegistryShare final : public StepShare {
   void remove(const std::set<std::string>& names) override;
 
  private:
-  std::optional<Manifest> manifest_of(const std::string& tag);  // throws Error(input): it is none
+  std::optional<Manifest> manifest_of(const std::string& tag);  // throws Error(input) for an invalid manifest
   void put_once(const SharedName& name, const std::string& envelope, const std::string& manifest,
                 const std::vector<Descriptor>& blobs, const BlobStore& store);
 

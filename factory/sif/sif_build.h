@@ -1,5 +1,5 @@
-// OCI image in, SIF out, in one pass and one process: no root, no unpacking, no file of its own but the
-// result.
+// Converts an OCI image to a SIF in one pass and one process: without root, without unpacking, and without a
+// file other than the result.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct SifResult {
   SquashfsTotals squashfs;
 };
 
-// Writes `output` whole or not at all. Throws Error(input) for what is wrong with the image, Error(store) for
-// the file.
+// Writes `output` completely or not. Throws Error(input) for a fault of the image, Error(store) for a fault
+// of the file.
 SifResult build_sif(const SourceImage& image, const fs::path& output, const SifOptions& options);
 
 // Reads a SIF file strictly, and its primary partition's SquashFS whole. Throws Error(input).

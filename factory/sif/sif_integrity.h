@@ -5,8 +5,8 @@
 // {"version":1,"header":{"digest":…},"objects":[{"relativeId":…,"descriptorDigest":…,"objectDigest":…},…]}.
 // The header's digest covers launch, magic, version and uuid; a descriptor's covers type, used, the id
 // relative to the group's first, link, size, created, uid, gid, name and extra. What they leave out (places,
-// counts, second times, padding) cannot be forged into other content, but `check_canonical` wants it in the
-// one form that a writer makes, so that no byte of a signed file can change unseen.
+// counts, second times, padding) cannot be forged into other content, but `check_canonical` requires the one
+// form that a writer makes, so that no byte of a signed file can change undetected.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ void check_integrity(const ReadOnlyFile& file, const SifFile& sif, std::uint32_t
                      std::string_view metadata);
 
 // Throws Error(input) unless every byte outside the objects' own is what a writer would have put there: zeros
-// in gaps, padding and unused descriptors, objects one behind the other up to the end of the file, times that
+// in gaps, padding and unused descriptors, objects one after the other up to the end of the file, times that
 // agree.
 void check_canonical(const ReadOnlyFile& file, const SifFile& sif);
 

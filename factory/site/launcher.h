@@ -40,8 +40,8 @@ struct SlurmSite {
   std::chrono::seconds patience{3600};  // with a controller that does not answer; zero: no end
 };
 
-// The partition that is asked for by a key of `partitions` or by the partition's name in Slurm. One that
-// the file does not name is taken for a partition of Slurm, with what "default" says beside it.
+// The partition that is asked for by a key of `partitions` or by the partition's name in Slurm. One that the
+// file does not name is taken for a partition of Slurm, with the settings of "default" for the rest.
 SlurmPartition partition_named(const SlurmSite& site, const std::string& name);
 
 // Options of sbatch: of all jobs, then the partition's own.

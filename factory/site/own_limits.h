@@ -1,5 +1,5 @@
-// Limits that some steps have of their own: a recipe's for what it knows to be long or large, a site's for
-// what it wants of a component.
+// Limits of single steps: those of a recipe, for steps that it knows to be long or large, and those of a site
+// for a component.
 #pragma once
 
 #include <chrono>

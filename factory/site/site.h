@@ -54,7 +54,7 @@ struct GateRule {
   std::vector<std::string> cells;  // patterns, as commands take them
 };
 
-// What `kiln nightly` goes by.
+// Settings of `kiln nightly`.
 struct NightSettings {
   std::chrono::seconds every{std::chrono::hours(24)};    // from one night to the next; zero: not known
   bool has_every = false;                                // the site file says so
@@ -83,8 +83,9 @@ struct PublishDestination {
   std::vector<SiteAlias> aliases{};  // no two of one name
 };
 
-// Where steps are shared with other builders: in a registry or in a folder, or nowhere. What comes from there
-// is believed if a trusted key, or that which signs here, has signed it; in a private folder, if it is ours.
+// Where steps are shared with other builders: in a registry or in a folder, or nowhere. kiln accepts steps
+// from there if a trusted key, or the key that signs here, has signed them; in a private folder, if they
+// belong to this user.
 struct StepSharing {
   std::string registry;            // [http://]HOST[:PORT]/PATH: the repository; "" = none
   std::string folder;              // an absolute path; "" = none
@@ -133,7 +134,7 @@ struct Site {
   bool offline = false;                         // steps get that in place of the network
   std::map<std::string, SecretSource> secrets;  // by the name that recipes know it by
   CacheSettings cache;
-  bool sif = true;                                   // packaged beside the OCI image ("formats")
+  bool sif = true;                                   // packaged in addition to the OCI image ("formats")
   std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
   bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged
   Retention retention;                               // "gc"
@@ -151,7 +152,7 @@ struct Site {
 
 const std::vector<std::string>& engine_names();
 
-// Throws Error(input), also for a file that it names and that is not there.
+// Throws Error(input), also if a file that it names is missing.
 Site read_site(const FileSystem& files, const fs::path& file);
 // Looks in the places above; $XDG_CONFIG_HOME defaults to ~/.config.
 Site find_site(const FileSystem& files, const std::map<std::string, std::string>& environment);

@@ -51,13 +51,13 @@ struct DockerPair {
   std::string value;
   bool has_value = true;  // false for `ARG name`
   Position place;
-  Position end;  // one behind its last byte
+  Position end;  // one after its last byte
 };
 
 struct DockerWord {
   std::string text;
   Position place;  // of an exec form's: where the array begins
-  Position end;    // one behind its last byte; line 0 in an exec form
+  Position end;    // one after its last byte; line 0 in an exec form
 };
 
 struct DockerHeredoc {
@@ -78,7 +78,7 @@ struct DockerInstruction {
   std::string text;   // shell form, on one line, of run, cmd, entrypoint; healthcheck without CMD;
                       // maintainer, stopsignal, user, workdir
   bool exec = false;  // JSON form
-  std::vector<std::pair<std::size_t, Position>> pieces;  // run: where the parts of `text` stand in the file
+  std::vector<std::pair<std::size_t, Position>> pieces;  // run: positions of the parts of `text` in the file
   std::vector<DockerHeredoc> heredocs;                   // add, copy, run
   std::vector<DockerInstruction> trigger;                // onbuild: one
   const DockerFlag* flag(std::string_view name) const;

@@ -1,5 +1,5 @@
-// The reader behind shell_tokens(): levels of commands here and in shell_tokens.cc, words in shell_words.cc.
-// Used by these two only.
+// The reader of shell_tokens(): levels of commands here and in shell_tokens.cc, words in shell_words.cc. Used
+// by these two only.
 #pragma once
 
 #include <string_view>

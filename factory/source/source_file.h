@@ -1,4 +1,4 @@
-// A file that is looked at, and where bytes stand in it.
+// A file under examination, and the positions of bytes in it.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,10 @@ class SourceFile {
   SourceLocation at(std::size_t offset) const;  // line and column of a byte; the end of the text is allowed
   int line_of(std::size_t offset) const;        // counted from 1
   std::size_t lines() const { return starts_.size(); }
-  std::size_t start_of(int line) const;  // offset of the line's first byte; the text's end behind the last
-  std::size_t offset_of(int line, int column) const;  // the text's end for what lies behind it
-  std::string_view line_text(int line) const;         // without its end; "" for a line that is not there
+  std::size_t start_of(
+      int line) const;  // offset of the line's first byte; the text's end after the last line
+  std::size_t offset_of(int line, int column) const;  // the text's end for a position after it
+  std::string_view line_text(int line) const;         // without its end; "" for a missing line
 
  private:
   std::string path_;
@@ -39,14 +40,14 @@ struct Span {
 // What both parsers share: places, refusals, and Go's idea of white space, which BuildKit and Apptainer trim
 // by.
 
-// Where something stands in its file. Counted from 1, columns in bytes; 0 means "the file as a whole".
+// A position in a file. Counted from 1, columns in bytes; 0 means "the file as a whole".
 struct Position {
   int line = 0;
   int column = 0;
   bool operator==(const Position&) const = default;
 };
 
-// Whether `word` is one of those that `words` lists with blanks between; "" is none of them.
+// Whether `word` is one of those that `words` lists with blanks between; false for "".
 bool is_one_of(std::string_view word, std::string_view words);
 
 // Files beyond this are no definitions. REQUIRES of both parsers is nothing: any bytes may come.
@@ -56,7 +57,7 @@ inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
 [[noreturn]] void refuse_at(const std::string& file, Position place, std::string message,
                             std::string hint = {});
 
-// Enough to mend a file by; what reads on behind a mistake stops here.
+// The most errors that are reported at a time. A reader that continues after a mistake stops here.
 inline constexpr std::size_t kMostErrors = 20;
 
 // Calls `read`; false when it threw an Error, which is added to `errors`.
@@ -92,7 +93,7 @@ std::string_view trim(std::string_view text);
 
 // What a file is, by its name alone, in small or capital letters; and whether it is a link.
 
-// `word` alone, or with something behind one of . - _
+// `word` alone, or `word`, one of . - _ and more text
 bool begins_with(std::string_view name, std::string_view word);
 
 // Dockerfile, Dockerfile.gpu, Containerfile-cpu, pytorch.dockerfile.

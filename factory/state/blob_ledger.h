@@ -75,7 +75,7 @@ class BlobLedger {
   BlobLedger& operator=(const BlobLedger&) = delete;
   ~BlobLedger();
 
-  // Begins to look at everything that the cache names, beside the caller.
+  // Begins to look at everything that the cache names, in another thread.
   void look_ahead();
   // Whether the record is there, and each blob that it promises, with its size. What comes later than the
   // first question is not seen.

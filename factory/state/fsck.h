@@ -34,7 +34,7 @@ struct UsedBlob {
   std::optional<std::uint64_t> size;  // that was written, where anybody knows
   std::vector<BlobUse> uses;          // empty: nothing uses it
   std::string damage;                 // as far as is to be seen; "" when it looks whole
-  bool is_unread = false;             // its bytes could not be had
+  bool is_unread = false;             // its bytes could not be read
 };
 
 struct BlobUses {
@@ -51,7 +51,7 @@ BlobUses blob_uses(const StatePaths& state, const FileSystem& files);
 struct BlobDamage {
   Digest blob;
   std::string what;             // to the first of those who count on it: "layer 2"
-  std::vector<std::string> of;  // who they are; none: nobody
+  std::vector<std::string> of;  // those users; empty: no user
   std::string damage;           // "is missing"
   bool is_unread = false;       // the disk, or a mode, kept it from being read: its bytes are not known
 };

@@ -48,7 +48,7 @@ struct TestRecord {
 
 enum class FailureClass { input, build, infrastructure, policy };  // who must act
 std::string_view name_of(FailureClass failure);
-std::optional<FailureClass> failure_class_named(std::string_view name);  // nullopt: it is none
+std::optional<FailureClass> failure_class_named(std::string_view name);  // nullopt: unknown name
 
 struct FailureRecord {
   std::string key;

@@ -20,12 +20,12 @@ class StateNames {
  public:
   // REQUIRES: both outlive this.
   StateNames(const StatePaths& state, const FileSystem& files);
-  // Begins to look at the blobs and tests of all images, beside the caller, which is going to ask of many.
+  // Begins to look at the blobs and tests of all images in another thread, for a caller that will ask about
+  // many.
   void look_ahead();
 
   // Whether an image is built, for all commands: it is packaged, and its bits passed the tests that its
-  // recipes have by now. Whether it has every format that the site wants by now is another question
-  // (lacks_format()).
+  // recipes have by now. lacks_format() says whether it has every format that the site file requests.
   bool is_built(const ImageSpec& spec);
   bool is_built(const ResolvedImage& image, const StepTable& steps);
   // Its record and its layout are there, and each of its blobs has the size that it was written with.

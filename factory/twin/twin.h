@@ -34,7 +34,7 @@ struct TwinStep {
 };
 
 struct TwinStage {
-  std::string base;  // archive beside the file ("rootfs.tar"), or a reference
+  std::string base;  // archive next to the file ("rootfs.tar"), or a reference
   std::vector<TwinStep> steps;
   int line = 0;
 };

@@ -33,7 +33,7 @@ std::string shown(const CommandWord& word);
 // Quoting for the scripts, which bash reads.
 
 // One argument of a command, on one line: sbatch reads lines that begin with `#PBS` or `#BSUB` wherever they
-// are, also within quotes behind commands.
+// are, also within quotes after commands.
 std::string job_quoted(std::string_view text);
 std::string job_word(std::string_view text);  // bare where no shell sees anything in it
 

@@ -28,7 +28,7 @@ struct DeployedImage {
   std::string sif;         // path of its SIF on this file system; "" = there is none
   std::string mpi;         // that its programs are linked with: "openmpi", "mpich"; "" = none, or not known
   std::string gpu_vendor;  // of its code: "nvidia", "amd"; "" = none, or not known
-  std::string code{};      // opt_dsl_code of a mapping; "" = it is none
+  std::string code{};      // opt_dsl_code of a mapping; "" = no mapping
 };
 
 // What the words of a runtime depend on.

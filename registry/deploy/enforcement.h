@@ -24,8 +24,7 @@ struct EnforcementScript {
 
 // {"description", "conditions": {"application": {"name", "feature"}, "infrastructure": {"name",
 // "storage_class"}}, "data": {"stage", "raw"}}, as posted to MODAK. Throws Error(input), also for a template
-// variable that nothing sets and for a directive of a scheduler, which would stand behind commands and be
-// ignored.
+// variable that nothing sets and for a directive of a scheduler, which would follow commands and be ignored.
 EnforcementScript read_enforcement_script(const JsonNode& node);
 
 // What conditions are held against, and what templates may use.

@@ -12,8 +12,8 @@ namespace kiln {
 class ListeningSocket {
  public:
   // "127.0.0.1:8642", "[::1]:8642", "unix:/run/kiln/serve.sock"; port 0: one that is free. No name is looked
-  // up. A socket file that no process listens on is replaced. Throws Error(usage) for what is no address,
-  // Error(network) when it cannot be had.
+  // up. A socket file that no process listens on is replaced. Throws Error(usage) for an invalid address, and
+  // Error(network) if kiln cannot listen on it.
   explicit ListeningSocket(const std::string& address);
   ~ListeningSocket();
   ListeningSocket(ListeningSocket&& other) noexcept;
@@ -39,8 +39,8 @@ class ListeningSocket {
 
 // Messages to a service manager (sd_notify(3)), as datagrams and without its library.
 
-// `address`: $NOTIFY_SOCKET, a path or @name; "" = no manager wants to know. `state`: "READY=1", lines. False
-// when it could not be told.
+// `address`: $NOTIFY_SOCKET, a path or @name; "" = no service manager. `state`: "READY=1", lines. False if
+// the message could not be sent.
 bool tell_service_manager(const std::string& address, const std::string& state);
 
 // "MONOTONIC_USEC=…": goes with RELOADING=1.

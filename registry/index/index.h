@@ -93,8 +93,8 @@ class Index {
  public:
   enum class Mode { read, write };
   // Opens or (write) creates `<state>/index.db`; blobs and sidecars are in `<state>/store`. Write: a file
-  // that is behind its sidecars is brought up to date, one of an earlier format is migrated, a damaged one is
-  // set aside and rebuilt from the sidecars when the damage is met, here or later. Read: damage is an
+  // that is older than its sidecars is brought up to date, one of an earlier format is migrated, a damaged
+  // one is set aside and rebuilt from the sidecars when the damage is met, here or later. Read: damage is an
   // Error(store), and nothing is changed. Throws Error(store); Error(store) naming both versions when the
   // file is newer than this program.
   static Index open(const std::filesystem::path& state, Mode mode);
@@ -171,7 +171,7 @@ class Index {
   std::int64_t rollback(std::int64_t snapshot, const std::string& created = {});
   bool held() const;  // an administrator went back to the current snapshot: nights publish nothing
   void release();     // the current snapshot is held no longer
-  // Throws Error(no_match) for a number that is not there.
+  // Throws Error(no_match) for an unknown number.
   SnapshotNames names_in(const std::set<std::int64_t>& snapshots) const;
   // What forget() would take away.
   Forgotten forgettable(const std::set<std::int64_t>& snapshots, const std::set<std::string>& images) const;

@@ -17,7 +17,7 @@ std::unique_ptr<IndexState> open_for_reading(const std::filesystem::path& folder
 // How long a reader waits for a writer whose lock it cannot see.
 inline constexpr std::chrono::seconds kUnseenWriterPatience{5};
 
-// What tells whether a process wrote the file meanwhile: its journal is there, or it has changed.
+// Detects whether a process wrote the file meanwhile: its journal exists, or it has changed.
 class UnseenWriter {
  public:
   explicit UnseenWriter(std::filesystem::path folder);

@@ -1,4 +1,4 @@
-// The inside of Index: the database as readers see it, every row proven, and the sidecars beside it.
+// The inside of Index: the database as readers see it, every row verified, and its sidecars.
 #pragma once
 
 #include <optional>

@@ -35,7 +35,7 @@ class IndexWriter {
   // A snapshot after all others, made of the tags of the current one. Its tags are then the current ones,
   // until finish() or make_current() says otherwise.
   void append(const SnapshotSidecar& head, const std::vector<TagChange>& changes);
-  // One that is not the newest: in its place. REQUIRES: it is not there.
+  // One that is not the newest: in its place. REQUIRES: it is missing.
   void insert(const SnapshotContent& content);
   // Snapshot `number`, or none for one that is lost (negative) and for 0, is the current one.
   void make_current(std::int64_t number);

@@ -1,4 +1,4 @@
-// How well the model predicts what it has not seen, beside two ways to guess without a model. Pure.
+// Measures how well the model predicts unseen speeds, in comparison with two guesses without a model. Pure.
 #pragma once
 
 #include <span>

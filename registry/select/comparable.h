@@ -33,7 +33,7 @@ struct Speed {
   int speed_class = 0;  // 0: as fast as the fastest
 };
 
-// Whether a speed of this image compares with `here` at all, whatever the workload.
+// Whether a speed of this image is comparable with `here`, whatever the workload.
 bool is_comparable(const IndexEntry& entry, const HostDescription& here);
 
 // Of images that qualify, those that were measured where it compares with `here`; nullptr: no host is known,

@@ -1,4 +1,4 @@
-// Whether an image runs on a host at all: docs/selection.md, "Can the image run". Pure.
+// Whether an image can run on a host: docs/selection.md, "Can the image run". Pure.
 #pragma once
 
 #include <optional>

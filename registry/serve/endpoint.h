@@ -21,7 +21,7 @@
 
 namespace kiln {
 
-// What the site tells of its machines and jobs: its files, and the documents of the index's current snapshot.
+// The site's data about its machines and jobs: its files, and the documents of the index's current snapshot.
 // Read again when the index has changed. Threads may ask at once.
 class SiteCopy {
  public:
@@ -47,12 +47,12 @@ struct WrittenMapping {
   ImageRecord mapping;
   std::int64_t snapshot = 0;
 };
-// Imports one mapping, as a snapshot of its own, under the lock of the state folder. Throws Error(input) for
-// what is no mapping, Error(locked) while another process writes there, Error(store).
+// Imports one mapping, as a separate snapshot, under the lock of the state folder. Throws Error(input) for an
+// invalid mapping, Error(locked) while another process writes there, and Error(store).
 using MappingWriter =
     std::function<WrittenMapping(const JsonDocument& mapping, const WrittenNumbers& numbers)>;
 
-// Imports a document of the site, or removes it (SiteDocument), as a snapshot of its own. Returns its number.
+// Imports a document of the site, or removes it (SiteDocument), as a separate snapshot. Returns its number.
 // Throws as MappingWriter.
 using SiteWriter = std::function<std::int64_t(const SiteDocument& document)>;
 
@@ -77,7 +77,7 @@ struct EndpointContext {
 
 struct EndpointCall {
   const ReceivedRequest& request;
-  std::vector<std::string> names{};  // what stands in place of {…} in the route's path, in order
+  std::vector<std::string> names{};  // the values of {…} in the route's path, in order
   std::string today{};               // "2026-11-23"
 };
 
@@ -93,7 +93,7 @@ using Endpoint = EndpointAnswer (*)(const EndpointCall& call, const EndpointCont
 class QueryParameters {
  public:
   explicit QueryParameters(const ReceivedRequest& request) : query_(&request.target.query) {}
-  const std::string* find(std::string_view name) const;  // nullptr: it is not there
+  const std::string* find(std::string_view name) const;  // nullptr: it is missing
   std::int64_t number(std::string_view name, std::int64_t otherwise, std::int64_t least,
                       std::int64_t most) const;
   bool flag(std::string_view name) const;  // there, and neither 0 nor false
@@ -154,7 +154,7 @@ EndpointAnswer answer_no_site_document(const EndpointCall& call, const EndpointC
 // Whose words and status codes.
 enum class ErrorStyle {
   own,  // {"error": {"code", "message", "where", "hint"}}; what is wrong in a request is 400
-  peer  // "detail" beside it, as FastAPI has it; what is wrong in a body is 422
+  peer  // adds "detail", as FastAPI does; a fault of a body is 422
 };
 
 int status_of(const Error& error, ErrorStyle style);
@@ -181,7 +181,7 @@ std::span<const Route> all_routes();
 
 struct RouteMatch {
   const Route* route = nullptr;      // nullptr: no route takes the request
-  std::vector<std::string> names{};  // what stands in place of {…}
+  std::vector<std::string> names{};  // the values of {…}
   std::string allow{};               // "GET, HEAD": where the path is there, and the method is not
   ErrorStyle style = ErrorStyle::own;
 };

@@ -39,8 +39,8 @@ class Service {
   void write_site_with(SiteWriter write) { write_site_ = std::move(write); }
   // What metrics say of the sockets.
   void watch(std::function<HttpCounts()> counts) { counts_ = std::move(counts); }
-  // What /metrics has beside the server's own, in the same format; called by several threads at once, and
-  // throws nothing.
+  // Adds metrics to the server's own in /metrics, in the same format. `more` is called by several threads at
+  // once, and must not throw.
   void add_metrics(std::function<std::string()> more) { more_metrics_ = std::move(more); }
 
  private:

@@ -19,7 +19,8 @@ namespace kiln {
 class TokenBook {
  public:
   TokenBook() = default;  // knows none
-  // Throws Error(input) with the line that is none, and when the file is not there, or anybody may write it.
+  // Throws Error(input) for an invalid line, with its number, for a missing file, and for a file that every
+  // user may write.
   static TokenBook read(const FileSystem& files, const fs::path& file);
   static TokenBook parse(std::string_view text, const std::string& file);
 

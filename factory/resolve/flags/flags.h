@@ -24,7 +24,7 @@ struct FlagOrigin {
   bool operator==(const FlagOrigin&) const = default;
 };
 
-// A compiler by archspec's name for it; an empty name is none.
+// A compiler by archspec's name for it; an empty name means no compiler.
 struct CompilerVersion {
   std::string name;
   std::string version;
@@ -36,7 +36,7 @@ struct FlagQuestion {
   const Target* target = nullptr;  // both outlive the answer
   const Microarchitectures* cpus = nullptr;
   CompilerVersion compiler;
-  CompilerVersion fortran;  // of the stage, where `compiler` has no Fortran of its own; mostly a GCC
+  CompilerVersion fortran;  // of the stage, if `compiler` has no Fortran compiler; mostly a GCC
   Optimise optimise;
 };
 
