@@ -257,7 +257,7 @@ void check(const ShowOptions& options, const std::map<std::string, std::string>&
 }
 
 void run_show(const CLI::App& command, const ShowOptions& options, Invocation& invocation) {
-  refuse_together(command, "--stage", "--flags", "--flags prints a table of its own");
+  refuse_together(command, "--stage", "--flags", "--flags prints a separate table");
   check(options, invocation.environment);
   const bool json = options.format == "json";
   if (!options.query.cpus.empty()) return show_flags(options.query, json, invocation);

@@ -157,7 +157,7 @@ std::string RegistryClient::token(const Question& refused, const Challenge& chal
   Question question{refused.repository, "a token", {}};
   if (challenge.realm.empty())
     throw Error(ExitCode::network,
-                fmt::format("{} wants a token, and names no server for it", access_.address.host));
+                fmt::format("{} requests a token, but names no server for it", access_.address.host));
   const std::string realm = resolved_url(refused.request.url, challenge.realm);
   // Request the right to delete only for a DELETE.
   std::string scope = fmt::format("repository:{}:pull,push{}", refused.repository,

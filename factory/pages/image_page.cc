@@ -212,7 +212,7 @@ std::string definitions_html(const IndexEntry& entry, const PageSource& source,
   if (image.cell.empty()) return html;
   std::string matrix = provenance && provenance->problem.empty() ? matrix_of(provenance->text) : "";
   if (matrix.empty() && !entry.matrices.empty()) matrix = entry.matrices.front();
-  return html + copy_block("Makes them, with their scripts beside them",
+  return html + copy_block("Makes them, with their scripts next to them",
                            fmt::format("kiln generate -f {} -o out {}",
                                        matrix.empty() ? "MATRIX" : shell_word("matrix/" + matrix + ".json"),
                                        shell_word(image.cell)));

@@ -65,7 +65,7 @@ bool is_fact_key(const std::string& key) {
   std::string hint = did_you_mean(key, keys_of("matrix/cell"));
   if (const std::size_t dot = key.find('.'); dot != std::string::npos) {
     if (use != PartialUse::condition)
-      hint = "facts stand in the conditions of constraints only";
+      hint = "only the conditions of constraints may contain facts";
     else if (kind_from(key.substr(0, dot)))
       hint = "a fact is <kind>.<name>, and its name small letters, digits and _";
     else
@@ -266,7 +266,7 @@ void MatrixReader::read_file(const fs::path& file, const JsonNode& root) {
   const auto groups = root.find("groups");
   const auto includes = root.find("includes");
   if (axes && groups)
-    groups->fail("a matrix has 'axes' or 'groups', not both", "make the axes a group of their own");
+    groups->fail("a matrix has 'axes' or 'groups', not both", "make the axes a separate group");
   if (!axes && !groups && !includes) root.fail("a matrix needs 'axes', 'groups' or 'includes'");
   for (const char* key : {"exclude", "include"})
     if (!axes && root.find(key))

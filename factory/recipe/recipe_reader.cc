@@ -200,7 +200,7 @@ Method RecipeReader::read_method(const std::string& name, const JsonNode& node) 
   if (base) read_base(node, method);
   if (!method.secrets.empty() && method.script.empty() && method.rootfs.empty())
     node.at("secrets").fail("this method has no script that reads them",
-                            "those of a build stage's script stand in 'build'");
+                            "those of a build stage's script belong in 'build'");
   if (auto needs = node.find("needs")) method.needs = read_needs(*needs, component_.versions);
   if (auto build = node.find("build")) {
     method.build = read_build(*build);

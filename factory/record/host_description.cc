@@ -51,9 +51,9 @@ void check_mpi(const JsonNode& host) {
   try {
     const MpiLibrary mpi = mpi_library(node->line_of_text());
     if (!mpi_family(mpi.name).empty()) return;
-    node->fail(fmt::format("kiln knows no MPI library '{}'", mpi.name),
-               fmt::format("it knows {}; the version stands behind an @: openmpi@4.1.6",
-                           fmt::join(mpi_names(), ", ")));
+    node->fail(
+        fmt::format("kiln knows no MPI library '{}'", mpi.name),
+        fmt::format("it knows {}; the version follows an @: openmpi@4.1.6", fmt::join(mpi_names(), ", ")));
   } catch (const Error& error) {
     if (!error.where().file.empty()) throw;
     node->fail(error.message(), error.hint());

@@ -41,7 +41,7 @@ NodeState StateView::step(const std::string& key) const { return state_of(key, n
 
 ExplainedState StateView::packaged(const std::string& record_name) const {
   if (has_formats_ || !lacks_format(site_, state_, record_name, files_)) return {CellState::built, {}};
-  return {CellState::to_package, {"the site wants a SIF, which this image lacks: nothing is built"}};
+  return {CellState::to_package, {"the site file requests a SIF, which this image lacks: nothing is built"}};
 }
 
 bool StateView::is_whole(const ResolvedImage& image) const {

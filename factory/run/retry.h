@@ -37,10 +37,9 @@ struct TryTerms {
 struct RetryRules {
   int retries = 0;                  // after the first try
   std::uint64_t usable_memory = 0;  // bytes of this machine
-  bool has_scheduler =
-      false;  // the scheduler gives each step its memory and decides which steps run at the same time
-  bool has_fixed_memory = false;  // this process has no more to give: a job is run again, with more
-  bool is_offline = false;        // packages come from a mirror, which has them or not
+  bool has_scheduler = false;       // it gives each step its memory, and decides which steps run at a time
+  bool has_fixed_memory = false;    // this process has no more to give: a job is run again, with more
+  bool is_offline = false;          // packages come from a mirror, which has them or not
 };
 
 // After `tries` tries of which the last, on these terms, ended with `error`. `chance`: from 0 to 1, at

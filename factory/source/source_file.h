@@ -20,8 +20,7 @@ class SourceFile {
   SourceLocation at(std::size_t offset) const;  // line and column of a byte; the end of the text is allowed
   int line_of(std::size_t offset) const;        // counted from 1
   std::size_t lines() const { return starts_.size(); }
-  std::size_t start_of(
-      int line) const;  // offset of the line's first byte; the text's end after the last line
+  std::size_t start_of(int line) const;  // of the line's first byte; the text's end after the last line
   std::size_t offset_of(int line, int column) const;  // the text's end for a position after it
   std::string_view line_text(int line) const;         // without its end; "" for a missing line
 

@@ -146,7 +146,7 @@ mkdir older
 cp bin/apptainer older/singularity
 expect 0 env PATH="$work/older:$work/none" "$KILN" build -f "$matrix" --state older-state --engine apptainer version=2.1 library=none
 expect 0 "$KILN" doctor --engine apptainer
-holds "$out" 'runs the steps: devices and IPC of their own'
+holds "$out" 'runs the steps: separate devices and IPC'
 
 # One that refuses is no script that failed.
 mkdir fault

@@ -96,8 +96,8 @@ const std::vector<Mistake> kMatrixMistakes = {
     {"UnknownAxisOfExclude", R"("version": "<2.7")", R"("verison": "<2.7")", Schema::refuses,
      "16:59: error: unknown axis 'verison' (at /exclude/1/verison); did you mean 'version'?"},
     {"FactInExclude", R"("version": "<2.7")", R"("framework.python": "<3")", Schema::refuses,
-     "16:59: error: unknown axis 'framework.python' (at /exclude/1/framework.python); facts stand in the "
-     "conditions of constraints only"},
+     "16:59: error: unknown axis 'framework.python' (at /exclude/1/framework.python); only the conditions of "
+     "constraints may contain facts"},
     {"BadRangeInExclude", R"("<2.7")", R"("<>2.7")", Schema::accepts,
      "16:70: error: '<>2.7' is not a version range (at /exclude/1/version); write a version (2.1 means the "
      "2.1 series) or bounds such as '>=2.1 <2.10'"},
@@ -144,8 +144,7 @@ const std::vector<Mistake> kMatrixMistakes = {
      "(2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'"},
     {"AxesAndGroups", R"("exclude")", R"("groups": [{"name": "a", "axes": {"framework": "jax"}}], "exclude")",
      Schema::refuses,
-     "16:13: error: a matrix has 'axes' or 'groups', not both (at /groups); make the axes a group of their "
-     "own"},
+     "16:13: error: a matrix has 'axes' or 'groups', not both (at /groups); make the axes a separate group"},
 };
 
 class MatrixMistake : public ::testing::TestWithParam<Mistake> {};

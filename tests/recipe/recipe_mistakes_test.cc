@@ -306,8 +306,8 @@ const std::vector<Mistake> kRecipeMistakes = {
      "(2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'"},
     {"OneAlternative", R"({"kind": "library", "name": "mkl", "when": {"target": "*,nvidia*"}}, )", "",
      Schema::refuses,
-     "22:87: error: one alternative is no choice (at /methods/distro/needs/1/any); write it as a need of its "
-     "own"},
+     "22:87: error: one alternative is no choice (at /methods/distro/needs/1/any); write it as a separate "
+     "need"},
     {"AlternativesOfAlternatives", R"({"kind": "library", "name": "blis"})",
      R"({"any": [{"kind": "library", "name": "blis"}]})", Schema::refuses,
      "22:158: error: unknown key 'any' (at /methods/distro/needs/1/any/1/any); known keys: kind, name, "
@@ -330,18 +330,17 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"UpstreamThatIsNoUrl", R"("https://example.org/openblas.git")", R"("openblas.git")", Schema::refuses,
      "36:24: error: expected a URL, found 'openblas.git' (at /upstream/1/git); such as https://…"},
     {"UpstreamWithoutTags", R"(, "tags": "v*")", "", Schema::refuses,
-     "36:16: error: which tags of the repository are releases? (at /upstream/1); add \"tags\": \"v*\" beside "
-     "'git'; * stands for the version"},
+     "36:16: error: which tags of the repository are releases? (at /upstream/1); add \"tags\": \"v*\" next "
+     "to 'git'; * stands for the version"},
     {"TagsOfAPackage", R"("scipy-openblas",)", R"("scipy-openblas", "tags": "v*",)", Schema::refuses,
-     "35:16: error: only a repository has 'tags' (at /upstream/0); add \"tags\": \"v*\" beside 'git'; * "
-     "stands "
-     "for the version"},
+     "35:16: error: only a repository has 'tags' (at /upstream/0); add \"tags\": \"v*\" next to 'git'; * "
+     "stands for the version"},
     {"TagsWithoutAStar", R"("v*")", R"("v1")", Schema::refuses,
      "36:68: error: expected a pattern of tags, found 'v1' (at /upstream/1/tags); one * stands for the "
-     "version, as in v*; letters, digits and _ . / + - beside it"},
+     "version, as in v*; letters, digits and _ . / + - next to it"},
     {"TagsWithTwoStars", R"("v*")", R"("*.*")", Schema::refuses,
      "36:68: error: expected a pattern of tags, found '*.*' (at /upstream/1/tags); one * stands for the "
-     "version, as in v*; letters, digits and _ . / + - beside it"},
+     "version, as in v*; letters, digits and _ . / + - next to it"},
     {"AcceptOfEverything", R"("test": )", R"("accept": [{"file": "*/lib*.so*", "reason": "r"}], "test": )",
      Schema::accepts,
      "34:23: error: '*/lib*.so*' accepts more than one program or library (at /accept/0/file); write the "

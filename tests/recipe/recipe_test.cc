@@ -144,9 +144,8 @@ TEST(RecipeDraft, RefusesSecretsThatNoScriptGetsOrThatAreTheSites) {
   };
   std::string json = with_secrets("[]", "[]");
   json.insert(json.find(R"("build": {)"), R"("secrets": ["token"], )");
-  EXPECT_NE(error(json).find(
-                "error: this method has no script that reads them (at /methods/source/secrets); those of "
-                "a build stage's script stand in 'build'"),
+  EXPECT_NE(error(json).find("error: this method has no script that reads them (at /methods/source/secrets); "
+                             "those of a build stage's script belong in 'build'"),
             std::string::npos);
   for (const char* bad : {"pip.conf", "gitconfig", "ca-certificates.crt"}) {
     const std::string list = "[\"" + std::string(bad) + "\"]";
