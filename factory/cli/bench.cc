@@ -89,7 +89,7 @@ std::vector<int> ranks_of(const std::string& text) {
     if (number.empty() || number.size() > kDigits || number.front() == '0' ||
         !std::ranges::all_of(number, is_digit))
       throw Error(ExitCode::usage, fmt::format("--ranks: expected numbers of processes, found '{}'", text),
-                  "such as 1,2,4");
+                  "for example 1,2,4");
     all.push_back(std::stoi(number));
   }
   return all;

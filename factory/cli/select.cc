@@ -49,7 +49,7 @@ Json json_answer(const Answer& answer, const Question& question, std::size_t lim
 void check_question(const CLI::App& command, const SelectOptions& options, const FileSystem& files) {
   if (options.dsl.empty() && options.application.empty())
     throw Error(ExitCode::usage, "kiln select needs --dsl FILE or the name of an application",
-                "such as: kiln select pytorch");
+                "for example: kiln select pytorch");
   if (options.dsl.empty() && files.exists(options.application))
     throw Error(ExitCode::usage, fmt::format("'{}' is a file", options.application),
                 fmt::format("ask by a document: kiln select --dsl {}", options.application));

@@ -23,9 +23,9 @@ double budget_of(const std::string& text) {
   const auto budget = duration_of(text);
   if (!budget)
     throw Error(ExitCode::usage, fmt::format("--budget: expected a time, found '{}'", text),
-                "such as 30m or 2h");
+                "for example 30m or 2h");
   if (budget->count() == 0)
-    throw Error(ExitCode::usage, "--budget: a budget of nothing allows no trial", "such as 30m");
+    throw Error(ExitCode::usage, "--budget: a budget of nothing allows no trial", "for example 30m");
   return static_cast<double>(budget->count());
 }
 

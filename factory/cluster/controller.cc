@@ -44,7 +44,7 @@ std::optional<std::string> number_in_line(std::string_view line) {
 // Only sbatch says something of the job; of another program it is the machine's trouble.
 [[noreturn]] void throw_refusal(const std::string& program, const std::string& said) {
   const std::string what = fmt::format("{}: {}", program, said);
-  const std::string hint = "what jobs ask for is in \"slurm\" of the site file";
+  const std::string hint = "the site file sets the options of jobs in \"slurm\"";
   if (program == "sbatch") throw SlurmRefusal(what, hint);
   throw Error(ExitCode::images_failed, what, hint);
 }

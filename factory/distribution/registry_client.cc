@@ -124,7 +124,7 @@ void RegistryClient::refuse(const Question& question, const HttpAnswer& answer) 
   std::string hint;
   if (answer.status == 401) hint = fmt::format("log in: `skopeo login {}`", access_.address.host);
   if (answer.status == 403)
-    hint = fmt::format("who may write to {} is decided there; `skopeo login {}` says who asks",
+    hint = fmt::format("the registry decides who may write to {}; to use another user, run `skopeo login {}`",
                        question.repository, access_.address.host);
   if (is_full(answer)) hint = "the registry has no space left";
   throw Error(ExitCode::network, refusal(question, answer), hint);

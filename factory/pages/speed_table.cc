@@ -149,9 +149,8 @@ std::string SpeedTable::html(std::size_t number, const std::vector<IndexEntry>& 
     html += place_html(place, rows_of(place, numbers, number, entries), numbers.size(), names);
   }
   if (html.empty()) return "";
-  return "<p>A bar is the median of the samples, its whiskers are their quartiles. What was measured under "
-         "other "
-         "circumstances is another table.</p>\n" +
+  return "<p>A bar is the median of the samples, its whiskers are their quartiles. Measurements under other "
+         "circumstances are in another table.</p>\n" +
          html;
 }
 

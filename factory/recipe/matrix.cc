@@ -44,7 +44,7 @@ void check_target(const JsonNode& node, const std::string& text) {
       text, [](char c) { return is_name(std::string_view(&c, 1)) || contains("_.-:,", c); });
   if (!good || !is_name(text.substr(0, text.find(','))))
     node.fail(fmt::format("expected a target, found '{}'", text),
-              "such as x86_64_v3 or x86_64_v3,nvidia:sm_80");
+              "for example x86_64_v3 or x86_64_v3,nvidia:sm_80");
 }
 
 // A glob over an axis' values: no blanks, which would be a sign of a version range on the wrong axis.

@@ -14,7 +14,7 @@ std::string read_target_glob(const JsonNode& node) {
   std::string glob = read_text(node);
   if (glob.find_first_of(" <>=") != std::string::npos)
     node.fail(fmt::format("expected a target or a glob over targets, found '{}'", glob),
-              "such as *nvidia* or zen*");
+              "for example *nvidia* or zen*");
   return glob;
 }
 

@@ -18,7 +18,7 @@ namespace {
 std::string read_url(const JsonNode& node) {
   std::string url = read_text(node);
   if (!contains(url, "://") || contains(url, ' '))
-    node.fail(fmt::format("expected a URL, found '{}'", url), "such as https://…");
+    node.fail(fmt::format("expected a URL, found '{}'", url), "for example https://…");
   return url;
 }
 
@@ -184,7 +184,7 @@ Companion read_companion(const JsonNode& node) {
   const std::string name = slash == component.size() ? "" : component.substr(slash + 1);
   if (!kind || !is_name(name))
     node.fail(fmt::format("expected a component, found '{}'", text),
-              "such as framework/pytorch or toolchain/python@3.12");
+              "for example framework/pytorch or toolchain/python@3.12");
   Companion companion{{*kind, name}, {}, node.where()};
   if (at == text.size()) return companion;
   if (text.substr(at + 1).empty()) node.fail(fmt::format("no version after '@' in '{}'", text));

@@ -244,7 +244,7 @@ void RecipeReader::read_base(const JsonNode& node, Method& method) {
   if (plain.find_first_not_of(allowed) != std::string::npos || plain.starts_with('-') ||
       plain.starts_with('/'))
     image->fail(fmt::format("expected an image reference, found '{}'", method.image),
-                "such as docker.io/library/debian:{version}; {version} is the only placeholder");
+                "for example docker.io/library/debian:{version}; {version} is the only placeholder");
 }
 
 void RecipeReader::read_archive(const JsonNode& node, Method& method) {
@@ -332,7 +332,7 @@ fs::path read_shared_path(const JsonNode& node) {
   auto is_fit = [](const fs::path& part) { return is_name(part.string()); };
   if (path.empty() || !std::ranges::all_of(path, is_fit))
     node.fail(fmt::format("expected a file of the shared folder, found {}", node.value().dump()),
-              "such as shared:name.py: letters, digits and _ . + - only, and a letter or digit first");
+              "for example shared:name.py: letters, digits and _ . + - only, and a letter or digit first");
   return path;
 }
 

@@ -32,7 +32,7 @@ void check_version(const JsonNode& host, std::string_view key, std::string_view 
     if (number) return void(Version(text));
   } catch (const Error&) {  // said below, in this key's words
   }
-  node->fail(fmt::format("'{}' is no version of {}", text, what), fmt::format("such as {}", such_as));
+  node->fail(fmt::format("'{}' is no version of {}", text, what), fmt::format("for example {}", such_as));
 }
 
 void check_accelerators(const JsonNode& host) {
@@ -41,7 +41,7 @@ void check_accelerators(const JsonNode& host) {
   for (const JsonNode& item : list->is_array() ? list->items() : std::vector{*list}) {
     if (is_host_accelerator(item.line_of_text())) continue;
     item.fail(fmt::format("expected an accelerator, found '{}'", item.string()),
-              "such as nvidia:sm_80, amd:gfx90a, or nvidia where the GPU is not known");
+              "for example nvidia:sm_80, amd:gfx90a, or nvidia where the GPU is not known");
   }
 }
 

@@ -131,7 +131,7 @@ std::vector<std::string> StateView::reasons(const ResolvedImage& image, StepTabl
     if (last) before = last->image(image.id());
   } catch (const Error& error) {
     if (error.code() != ExitCode::store) throw;
-    return {"what has changed is not known: the plan of the last build is damaged"};
+    return {"the changes are not known: the plan of the last build is damaged"};
   }
   if (!before) return explain_new_image(last.has_value());
   auto changed = explain_image(image.spec(), *before, moved_);

@@ -339,7 +339,7 @@ StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& se
     need_still_there(setup.state, folder, setup.files);
     std::string damage = error.code() == ExitCode::store ? take_damage_below(step, setup) : "";
     if (damage.empty()) return fail(error);
-    return fail(Error(ExitCode::store, "what this step builds on is damaged: " + damage, kDamageRemedy));
+    return fail(Error(ExitCode::store, "a layer below this step is damaged: " + damage, kDamageRemedy));
   } catch (const fs::filesystem_error& error) {
     need_still_there(setup.state, folder, setup.files);
     return fail(Error(ExitCode::store, error.what()));

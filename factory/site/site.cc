@@ -151,7 +151,7 @@ std::string read_builder(const JsonNode& node) {
   std::string uri = node.line_of_text();
   std::size_t colon = uri.find(':');
   if (colon == uri.npos || colon == 0 || contains(uri, ' '))
-    node.fail(fmt::format("expected a URI, found '{}'", uri), "such as https://ci.example.org/kiln");
+    node.fail(fmt::format("expected a URI, found '{}'", uri), "for example https://ci.example.org/kiln");
   return uri;
 }
 

@@ -45,7 +45,7 @@ void need_still_there(const StatePaths& state, const fs::path& made, const FileS
               fmt::format("the state folder {} is missing: its file system was unmounted, or its "
                           "server is away",
                           state.root().string()),
-              "what is done stays done: run the same again when it is back");
+              "finished steps stay: run the same command again when the folder is back");
 }
 
 }  // namespace kiln

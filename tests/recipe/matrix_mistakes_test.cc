@@ -74,7 +74,7 @@ const std::vector<Mistake> kMatrixMistakes = {
      "10:26: error: expected a component, found 'in ductor' (at /axes/compiler/1); none, or "
      "name[@version][:method], several joined by '+'"},
     {"BadTarget", R"("x86_64_v3",)", R"("x86_64_v3;sm_80",)", Schema::refuses,
-     "14:16: error: expected a target, found 'x86_64_v3;sm_80' (at /axes/target/0); such as x86_64_v3 or "
+     "14:16: error: expected a target, found 'x86_64_v3;sm_80' (at /axes/target/0); for example x86_64_v3 or "
      "x86_64_v3,nvidia:sm_80"},
     {"UnknownWayToOptimise", R"("target": ["x86_64_v3",)",
      R"("optimise": ["o3+lot"], "target": ["x86_64_v3",)", Schema::refuses,
