@@ -62,7 +62,7 @@ class LineFile {
   // Appends all or nothing, after it ends the half-written line of a killed writer. False: errno has the
   // cause. REQUIRES: is_open().
   bool append(const std::string& lines);
-  bool sync() const;                            // what was added is on the disk
+  bool sync() const;                            // waits until the added lines are on the disk
   std::uint64_t size() const { return size_; }  // bytes, after an append
 
  private:

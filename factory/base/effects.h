@@ -51,7 +51,7 @@ class FileSystem {
   virtual std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const = 0;
 };
 
-// What one command may use. Zero means no limit.
+// Limits of one command. Zero means no limit.
 struct CommandLimits {
   std::chrono::seconds wall{0};     // killed with its whole process group after this
   std::chrono::seconds silence{0};  // killed when it has printed nothing for this long
@@ -87,7 +87,7 @@ struct Command {
   // not pass on all output. -1: no pipe. The caller closes them.
   std::array<int, 2> more_output = {-1, -1};
   bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
-  // What it writes is made again after a power cut: it does not wait for the disk, nor does what it starts
+  // kiln can make its output again after a power cut, so neither it nor its children wait for the disk
   // (ignored_calls.h).
   bool unsynced = false;
 };
@@ -105,10 +105,10 @@ enum class CommandEnd {
   out_of_memory
 };
 
-// Who knows what memory a command had.
+// Source of the figures for a command's memory.
 enum class MemorySource { none, processes, cgroup1, cgroup2 };
 
-// What a command and all that it started had at once, at its most. Bytes.
+// Peak of the memory of a command and all of its children together. Bytes.
 struct MemoryUse {
   std::uint64_t peak = 0;        // without what the system keeps of files: that goes when memory is needed
   std::uint64_t with_files = 0;  // the cgroup's own peak, with that; 0 where there is no cgroup

@@ -64,7 +64,7 @@ class Error : public std::runtime_error {
   std::vector<std::string> notes_;
 };
 
-// What `ask` says, or `otherwise` where it throws an Error: for what is told as far as it is known.
+// The result of `ask`, or `otherwise` if it throws an Error: for details that are shown if known.
 template <typename Ask>
 std::invoke_result_t<Ask> unless_error(const Ask& ask, std::invoke_result_t<Ask> otherwise = {}) {
   try {
@@ -82,11 +82,11 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view list = "");
 
-// What to do about an error of the system. `number`: errno's; "" if kiln has no advice.
+// Advice about an error of the system. `number`: errno's; "" if kiln has no advice.
 std::string hint_for(int number);
 
-// What the operating system refused is Error(store) in its words; anything else is a mistake of kiln,
-// Error(internal), and never in the words of the library that threw it. An Error is itself.
+// An error of the operating system becomes an Error(store) in its words; any other exception an
+// Error(internal), never in the words of the library that threw it. An Error stays as it is.
 Error unexpected_error(const std::exception& exception);
 // Of whatever is being handled: what is no std::exception is a mistake of kiln as well. REQUIRES: a handler
 // runs.

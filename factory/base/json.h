@@ -81,7 +81,7 @@ class JsonNode {
   SourceLocation where_key(std::string_view key) const;
 
   [[noreturn]] void fail(std::string message, std::string hint = {}) const;
-  // What `read` makes of the value. Its errors get the place of this one.
+  // The result of `read` for the value. Its errors get the place of this value.
   template <typename Read>
   auto placed(Read read) const {
     try {

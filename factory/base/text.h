@@ -35,7 +35,7 @@ std::string percent_encoded(std::string_view text, std::string_view plain);
 // The part of a path after its last slash, or the whole path without a slash.
 std::string_view last_part(std::string_view path);
 
-// What C calls white space.
+// White space as C defines it.
 inline constexpr std::string_view kWhiteSpace = " \t\r\n\v\f";
 
 // Without white space on both sides.

@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// What runs are grouped and chosen by: workload, framework, version, method, target, compiler, library,
-// accelerator, threads, ranks, input, host, stock, name.
+// Columns by which runs are grouped and chosen: workload, framework, version, method, target, compiler,
+// library, accelerator, threads, ranks, input, host, stock, name.
 const std::vector<std::string>& run_columns();
 // The run's value of a column, "none" where it has none. REQUIRES: a column that there is.
 std::string column_of(const BenchRun& run, const std::string& column);

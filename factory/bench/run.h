@@ -70,11 +70,11 @@ inline constexpr std::int64_t kClockTolerance = 600;
 // `now` for runs that kiln wrote itself: clocks of two machines may differ, and what it wrote stays.
 inline constexpr std::int64_t kAnyDate = std::numeric_limits<std::int64_t>::max() - kClockTolerance;
 
-// What the workload's metric is measured as: "language-model.decode". `metric` "": the workload itself.
+// Name of a workload's metric in measurements: "language-model.decode". `metric` "": the workload itself.
 std::string metric_name(const std::string& workload, const std::string& metric);
 
-// What a speed of the workload is kept under: with two processes, or with real input, it is another figure.
-// "osu", "osu+2ranks", "resnet50+data".
+// Name under which a speed of the workload is kept: with two processes, or with real input, it is another
+// figure. "osu", "osu+2ranks", "resnet50+data".
 std::string speed_name(const std::string& workload, int ranks, bool with_data);
 std::string speed_name(const BenchRun& run);  // by what the workload said of its ranks and its input
 // Whether a speed of this name is one of the workload, under whatever metric.

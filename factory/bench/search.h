@@ -31,7 +31,7 @@ struct SearchTry {
   bool is_kept = false;                      // the next try adds to it
 };
 
-// What the cell adds to the other: "runtime tcmalloc".
+// The part that the cell adds to the other: "runtime tcmalloc".
 std::string added_part(const SearchCell& cell, const SearchCell& over);
 
 // The stock cells from which searches begin, one for each base that has any: those with the fewest parts,

@@ -1,5 +1,5 @@
-// What a tuning may set: environment variables of a workload, and also options of a training script, each
-// with its values. Format: docs/formats/files.md, schema/space.schema.json. Pure.
+// The search space of a tuning: environment variables of a workload, and also options of a training script,
+// each with its values. Format: docs/formats/files.md, schema/space.schema.json. Pure.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ struct SpaceOrigin {
   std::string mpi{};                                 // openmpi or mpich; "": the image has none
 };
 
-// What is worth trying there: threads and their places, the allocator and its pages, and the options of the
+// The default search space: threads and their places, the allocator and its pages, and the options of the
 // framework, compilers and MPI that the image has.
 SearchSpace default_space(const SpaceOrigin& origin);
 

@@ -39,7 +39,7 @@ struct TuningTrial {
   std::string why{};   // it has no cost; of `same`, the number of the trial
 };
 
-// What the comparison starts: the image as it is, the rival, the best setting.
+// The sides of the comparison: the image as it is, the rival, the best setting.
 enum class TuningSide { standard, rival, tuned };
 
 // A start of the workload for the comparison.
@@ -50,7 +50,7 @@ struct TuningTurn {
   BenchRun run;
 };
 
-// What the first line of a journal says: all that makes two tunings one.
+// The first line of a journal: everything that identifies a tuning.
 struct TuningHead {
   std::string image;           // repository:tag
   std::string key;             // of the image

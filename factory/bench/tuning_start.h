@@ -37,7 +37,7 @@ TuningTurn turn_of(const TuningPlace& place, TuningAnswer answer);
 // The jobs of a comparison: those of one round are one job, so that its starts share a machine.
 std::vector<TuningJob> comparison_jobs(const TuningJournal& journal, const std::vector<TuningPlace>& turns);
 
-// What a program printed: the number in {"objective": number}, its last line. Throws Error(images_failed).
+// The result of a program: the number in {"objective": number}, its last line. Throws Error(images_failed).
 double read_objective(const std::string& output, const std::string& script);
 
 // {"starts": [..]} and {"answers": [..]}. Throws Error(input) for what to_json() does not write.

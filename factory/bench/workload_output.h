@@ -1,4 +1,4 @@
-// What a workload prints, and in which order images take their turns. Pure.
+// Reads the output of a workload, and decides the order in which images take turns. Pure.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// What a workload measured.
+// A measurement of a workload.
 struct WorkloadMetric {
   std::string name;  // decode; "" of a workload that measures one thing
   std::string unit;

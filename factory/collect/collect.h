@@ -28,7 +28,7 @@ bool is_state_part(const std::string& name);
 // Throws Error(input) for a folder in which something lies, and nothing that only kiln makes.
 void need_state_folder(const StatePaths& state, const FileSystem& files);
 
-// What lies there, by the names that StatePaths knows.
+// The contents of the state folder, by the names that StatePaths knows.
 StateContents state_contents(const StatePaths& state, const FileSystem& files);
 
 // Takes the parts away; the lock stays, which the caller holds. Throws Error(locked) while something runs.
@@ -59,9 +59,9 @@ void need_no_steps(const StatePaths& state, const FileSystem& files);
 // Whether a night may leave the collection out, because the state folder is as the last collection left it.
 // Skipping is always safe: what nothing needs stays a little longer.
 
-// A digest of the entries of the state folder (name, inode, size, time of the last change) and of what is to
-// be kept. Not of what each night writes: its lock, lease, reserve and reports, the
-// origins of recipes and the metrics. What changes two folders deep is not seen.
+// A digest of the entries of the state folder (name, inode, size, time of the last change) and of the
+// retention. It leaves out the files that each night writes: its lock, lease, reserve and reports, the
+// origins of recipes and the metrics. It does not detect changes two folders deep.
 std::string state_stamp(const StatePaths& state, const Retention& retention);
 
 // Seconds after which things may have become old enough to go, although nothing changed: a week, or the

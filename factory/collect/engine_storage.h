@@ -1,4 +1,4 @@
-// What lies in the engine's private store, <state>/engine: a cache of steps, by their keys.
+// The contents of the engine's private store, <state>/engine: a cache of steps, by their keys.
 #pragma once
 
 #include <map>

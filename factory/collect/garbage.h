@@ -1,4 +1,4 @@
-// What `kiln gc` takes away, as a value: found first, printed, and removed only when a person says so.
+// The garbage that `kiln gc` removes, as a value: found first, printed, and removed only on request.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct Garbage {
   bool named = true;  // by a row or a record that goes, too: false for caches, leavings, what has no name
 };
 
-// What the disk gets back: a file counts when its last name goes, with the blocks that it has.
+// The space that the disk gains: a file counts when its last name is removed, with its blocks.
 
 // Fills in `bytes` of each whose paths, files or folders below `root`, go together with all others. A file
 // with several names there counts for the first that has it.

@@ -1,6 +1,6 @@
-// What this kiln has put into a registry and is not needed any more: found by what it remembers of itself
-// (pushed.jsonl), the roots, and the tags that the registry has. What others have put there is no garbage,
-// and what a tag of theirs names stays.
+// Objects that this kiln pushed to a registry and that are no longer needed: found by its own records
+// (pushed.jsonl), the roots, and the tags of the registry. Objects of others are no garbage, and objects that
+// their tags name stay.
 #pragma once
 
 #include <set>

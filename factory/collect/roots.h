@@ -1,5 +1,5 @@
-// What is needed, and by whom: the one list that decides what `kiln gc` leaves, in the state folder and
-// wherever else images of this index lie.
+// The roots of the garbage collection: the one list that decides what `kiln gc` keeps, in the state folder
+// and in every other place with images of this index.
 #pragma once
 
 #include <chrono>
@@ -43,7 +43,7 @@ std::string age_text(std::chrono::seconds age);  // "30d", "36h", "90s"
 class HexNames {
  public:
   void add(std::string_view text);
-  // What a file names, whatever its size. Throws Error(store) when it cannot be read.
+  // Adds the names in a file of any size. Throws Error(store) if it cannot be read.
   void add_file(const std::filesystem::path& file);
   // `hex`: 64 digits; false for any other text.
   bool contains(std::string_view hex) const;

@@ -1,4 +1,4 @@
-// What lies in a state folder and is needed by none of the roots.
+// Finds the contents of a state folder that no root needs.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// What the state folder keeps of derived images: <state>/derived/NAME.json, and the recipes of the
-// application in <state>/derived/recipes/<digest>/, written before the record that names them.
+// The state folder's data on derived images: <state>/derived/NAME.json, and the recipes of the application in
+// <state>/derived/recipes/<digest>/, written before the record that names them.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace kiln {
 // The recipes of a derived image's application: one for each of its steps, so that a changed file runs only
 // the steps from its own on. Pure.
 
-// What the user adds to an image. At least one of requirements, files and run is there.
+// The user's additions to an image: at least one of requirements, files and run.
 struct ApplicationInputs {
   std::optional<std::string> requirements{};  // text of a requirements file for pip
   std::optional<std::string> files{};         // a tar archive (folder_archive.h)

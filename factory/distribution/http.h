@@ -23,8 +23,8 @@ struct HttpRequest {
   std::string body{};             // of POST and PUT
   std::filesystem::path file{};   // in place of `body`: its bytes
   std::uint64_t most = 8u << 20;  // bytes of the answer that are taken
-  // Given what a 200 brings, a piece at a time, in place of HttpAnswer::body and without its limit; false:
-  // that was enough. What it throws ends the transfer, and is thrown.
+  // Gets the body of a 200, a piece at a time, in place of HttpAnswer::body and without its limit; false ends
+  // the transfer. An exception ends the transfer as well, and is passed on.
   std::function<bool(std::string_view piece)> take{};
   // Its address was named by another machine: refused where it is this machine or of its link.
   bool is_foreign = false;

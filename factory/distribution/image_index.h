@@ -26,7 +26,7 @@ struct PlatformImage {
 // Its bytes: the same for the same images, in whatever order. REQUIRES: no two of one platform.
 std::string platform_index(std::vector<PlatformImage> images);
 
-// What an image index is made of, whatever its platforms; empty for bytes that are no image index.
+// The parts of an image index, of all platforms; empty for bytes that are no image index.
 std::vector<Digest> parts_of_index(const std::string& bytes);
 
 // The list of an image's referrers that stands under a tag where a registry has no API for them
@@ -36,7 +36,8 @@ std::vector<Digest> parts_of_index(const std::string& bytes);
 // has them all. Throws Error(network) when what stands there is no image index.
 std::optional<std::string> with_referrers(const std::string& now, const std::vector<Descriptor>& referrers);
 
-// The index `now` without these; nullopt: nothing is left of it. What is no image index stays as it is.
+// The index `now` without these; nullopt: nothing is left of it. Bytes that are no image index stay as they
+// are.
 std::optional<std::string> without_referrers(const std::string& now, const std::vector<Digest>& referrers);
 
 }  // namespace kiln

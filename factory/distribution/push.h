@@ -27,7 +27,7 @@ struct ImageToPush {
   std::string elsewhere{};          // a repository that may have its blobs; "": none is known
 };
 
-// What lies in the registry now.
+// The image as it is in the registry now.
 struct PushedImage {
   Digest sif;                     // the manifest of the SIF as an artifact; empty: it has none
   std::vector<Digest> referrers;  // manifests whose subject is the image, the SIF's with them
@@ -47,7 +47,7 @@ class Pusher {
   Pusher(RegistryClient& client, const BlobStore& store, std::function<void(const std::string&)> warn = {})
       : client_(client), store_(store), warn_(std::move(warn)) {}
 
-  // What goes with the image stays away where the registry takes no such manifests. Throws Error(network),
+  // The documents of the image are left out if the registry accepts no such manifests. Throws Error(network),
   // Error(store) for a blob that is missing or damaged here, and Error(locked) when the immutable tag is
   // another image's.
   PushedImage push(const ImageToPush& image);

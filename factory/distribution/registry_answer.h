@@ -1,5 +1,5 @@
-// What RegistryClient asks and what registries answer: requests, errors, challenges, lists. Only for its own
-// files.
+// Requests of RegistryClient and answers of registries: errors, challenges, lists. Only for the files of
+// RegistryClient.
 #pragma once
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ inline bool succeeded(const HttpAnswer& answer) { return answer.status / 100 == 
 
 inline bool knows_no_head(const HttpAnswer& answer) { return answer.status == 405 || answer.status == 501; }
 
-// What is to be sent, and how its failure is told.
+// A request, and the words for its failure.
 struct RegistryClient::Question {
   std::string repository;
   std::string what;  // "the manifest of 2.1-distro-haswell"

@@ -85,9 +85,9 @@ class RegistryClient {
   // For a caller that sends what the registry lacks: true as well if the registry cannot read it, because
   // sending it writes a link that docker-registry left empty (has_empty_link()).
   bool lacks_blob(const std::string& repository, const Digest& digest, std::uint64_t size);
-  // What is wrong with it there: "" where it can be read, else "is missing" or "has 12 of 345 bytes".
-  // Its first byte is read, for a registry may say that it has what it lost; all of it, held against its
-  // digest, with `read`, or where the registry says another size.
+  // The damage of a blob in the registry: "" if it is readable, else "is missing" or "has 12 of 345 bytes".
+  // kiln reads its first byte, because a registry may still list a lost blob. With `read`, or if the registry
+  // reports another size, kiln reads the whole blob and compares its digest.
   std::string blob_damage(const std::string& repository, const Descriptor& blob, bool read);
   // The same of a manifest, which is looked for, or read with `read`.
   std::string manifest_damage(const std::string& repository, const Digest& digest, bool read);
@@ -132,8 +132,8 @@ class RegistryClient {
   std::map<std::string, std::string> authorization_;  // by repository: what is sent since it was asked for
 };
 
-// The registry lists a tag, and answers 500 to the question what it names: docker-registry, killed or without
-// power while it wrote the tag, has left its link empty. Who writes the tag again mends it.
+// The registry lists a tag, and answers 500 to requests for its manifest: docker-registry, killed or without
+// power while it wrote the tag, has left its link empty. Writing the tag again repairs it.
 struct BrokenTag : Error {
   explicit BrokenTag(const std::string& what) : Error(ExitCode::network, what) {}
 };
@@ -159,7 +159,7 @@ struct RefusedManifest : Error {
   explicit RefusedManifest(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
-// What was sent is not what its digest says, for the registry.
+// The registry reports that the sent bytes do not match their digest.
 struct WrongDigest : Error {
   explicit WrongDigest(const std::string& what) : Error(ExitCode::network, what) {}
 };

@@ -17,7 +17,7 @@ namespace kiln {
 // The keys that a site signs its images and steps with, and those that it believes: ECDSA on P-256 over
 // SHA-256, as cosign and containers/image use for sigstore signatures.
 
-// What a signature is checked with.
+// The key that checks signatures.
 class VerifyingKey {
  public:
   // A public key in PEM. Throws Error(input) for an invalid key, and for a key of another kind.
@@ -61,7 +61,7 @@ std::string signatures_tag(const Digest& image);  // `sha256-<64 hex>.sig`
 // the same image, so that it is not signed twice.
 std::string signed_claim(const std::string& reference, const Digest& image);
 
-// What is to be put there: all blobs, and the manifest that names them.
+// The objects to push: all blobs, and the manifest that names them.
 struct SignatureManifest {
   std::vector<std::string> blobs;
   std::string manifest;
@@ -77,7 +77,7 @@ std::optional<SignatureManifest> with_signature(const std::string& now, const st
 bool has_no_claim_but(const std::string& manifest, const std::string& claim);
 
 // A signed document: DSSE, the "Dead Simple Signing Envelope" of in-toto and sigstore
-// (github.com/secure-systems-lab/dsse, envelope.md and protocol.md, v1.0). What is signed is the type
+// (github.com/secure-systems-lab/dsse, envelope.md and protocol.md, v1.0). The signature covers the type
 // together with the bytes, so a document of one kind never passes for one of another.
 
 // `key` signs it; null: none does.

@@ -12,7 +12,7 @@ namespace kiln {
 // This machine's, in OCI's words: amd64, arm64, ppc64le, …
 std::string own_architecture();
 
-// What a base is made or pulled for, in OCI's words without a variant; "" of a step that is no base.
+// Architecture of a base, in OCI's words without a variant; "" for a step that is no base.
 std::string architecture_of(const Step& step);
 // The same of the base that an image begins with.
 std::string architecture_of(const ResolvedImage& image);
@@ -27,7 +27,7 @@ bool can_run(const std::string& architecture, const FileSystem& files);
 std::string emulator_of(const std::string& architecture, const FileSystem& files, CommandRunner& runner,
                         const std::map<std::string, std::string>& environment);
 
-// What to do about it, for a hint.
+// Advice for a base of another architecture, as a hint.
 inline constexpr const char* kOtherMachines =
     "it is built on a machine of its kind, through the site file's launcher, or under QEMU's user emulation, "
     "registered with the kernel (docs/other-machines.md)";

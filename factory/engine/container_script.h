@@ -46,7 +46,7 @@ class ScriptPipes {
   // believed.
   std::filesystem::path begun() const { return begun_.path(); }
   bool has_begun() const;  // asked once
-  // What is read of them does not wait (Command::more_output).
+  // The ends that kiln reads do not block (Command::more_output).
   std::array<int, 2> ends() const { return {out_.end(), err_.end()}; }
 
  private:
@@ -65,13 +65,13 @@ class ContainerScript {
 
   // The request's mounts and our own.
   const std::vector<Mount>& mounts() const { return mounts_; }
-  // What the container has to run as root, in request.folder. `before`: commands of the shell, "…; ", in
-  // front of all that. The script is the shell's child, whose end the shell says by its status, 128 + N for
-  // signal N, for two reasons. buildah's chroot says the signal in words alone, which its own relay of output
-  // loses now and then (v1.28, chroot/run_common.go: it exits without emptying it), and its status is 1. And
-  // the first process of podman's and docker's containers is spared by signals that it does not handle, its
-  // own included: a script that aborts would go on, and in QEMU, which ends itself by the signal that its
-  // program died of, wait for ever.
+  // The command that the container runs as root, in request.folder. `before`: commands of the shell, "…; ",
+  // before it. The script is the shell's child, and the shell reports its end by its status, 128 + N for
+  // signal N, for two reasons. buildah's chroot reports the signal in words alone, which its own relay of
+  // output loses now and then (v1.28, chroot/run_common.go: it exits without emptying it), and its status is
+  // 1. And the kernel does not deliver unhandled signals to the first process of podman's and docker's
+  // containers, even its own. A script that aborts would continue. Under QEMU, which ends itself by the
+  // signal of its program, it would wait for ever.
   std::vector<std::string> argv(const std::string& before = "") const;
   // The engine's whole command line, with all wrappers that the request needs. Without network, the command
   // runs in an empty network namespace whose loopback interface is up, because MPI and process groups need

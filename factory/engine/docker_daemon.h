@@ -18,7 +18,7 @@ struct DockerAnswer {
   int status = 0;  // of HTTP
   std::string body{};
   bool ok() const { return status >= 200 && status < 300; }
-  // What the daemon says of an error: {"message": …}, or what it sent instead.
+  // The daemon's message about an error: {"message": …}, or the text that it sent instead.
   std::string message() const;
 };
 
@@ -42,9 +42,9 @@ class DockerDaemon {
   explicit DockerDaemon(std::string host, Connect connect = open_http);
 
   const std::string& host() const { return host_; }  // never empty
-  // Whatever the status is. Throws Error(usage) for a host of another kind, Error(tool_missing) if no daemon
-  // listens, the daemon goes away before it has answered, or libcurl is not here; Error(interrupted). Several
-  // threads may call at once.
+  // Returns the answer with any status. Throws Error(usage) for a host of another kind, Error(tool_missing)
+  // if no daemon listens, the daemon goes away before it has answered, or libcurl is not here;
+  // Error(interrupted). Several threads may call at once.
   DockerAnswer call(const DockerCall& call) const;
 
  private:

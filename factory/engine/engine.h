@@ -54,7 +54,7 @@ class Container {
   // Where `path`, absolute, is on the build host, links followed within the container; it need not exist.
   // Valid until the container goes or runs.
   virtual fs::path place_of(const std::string& path) = 0;
-  // What changed against the parent, in overlayfs' form. Valid until the container goes or runs again.
+  // The changes against the parent, in overlayfs' form. Valid until the container is removed or runs again.
   virtual ChangedTree changes() = 0;
   // Keeps the container's state under the step's key so that children start from it at once. `read` reads the
   // tree of changes(), before it is removed or at the same time, on this thread. If it throws, nothing is

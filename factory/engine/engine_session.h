@@ -51,7 +51,7 @@ class EngineSession {
   static fs::path import_lock(const fs::path& store) { return store.string() + ".import.lock"; }
 
  private:
-  // What is in `boot` of a store that is made now.
+  // The content of `boot` in a store that is made now.
   std::string origin() const;
   // Of another start of the machine, or a copy.
   bool is_foreign() const;

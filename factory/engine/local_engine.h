@@ -1,4 +1,4 @@
-// What engines whose containers are trees of this machine have in common.
+// Common part of the engines whose containers are trees of this machine.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,8 @@ class LocalEngine : public Engine {
 
  protected:
   explicit LocalEngine(const EngineSetup& setup) : setup_(setup) {}
-  // What `program --version` says, from the first digit to one of the bytes `ends`. Throws Error(store).
+  // The version in the output of `program --version`, from the first digit to one of the bytes `ends`. Throws
+  // Error(store).
   std::string version_of(const std::string& program, const char* ends = " \n") const;
   // True when the session begins, which it does once.
   bool begin_session();

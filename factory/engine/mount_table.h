@@ -1,4 +1,4 @@
-// What is mounted, from the text of /proc/self/mountinfo (proc_pid_mountinfo(5)).
+// The mounts of this machine, from the text of /proc/self/mountinfo (proc_pid_mountinfo(5)).
 #pragma once
 
 #include <filesystem>

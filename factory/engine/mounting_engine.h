@@ -22,8 +22,8 @@ class MountingEngine : public LocalEngine {
   explicit MountingEngine(const EngineSetup& setup) : LocalEngine(setup), layers_(setup_) {}
 
   virtual void begin() {}  // before the first container
-  // Upon the mounted tree. What the engine makes in it for itself, settle_mount_points() knows or it takes
-  // away.
+  // Runs on the mounted tree. Files that the engine makes in it for its own use are known to
+  // settle_mount_points(), or the engine removes them.
   virtual CommandResult run(const fs::path& tree, const ContainerRun& request) = 0;
 
  private:

@@ -61,7 +61,7 @@ struct Relocation {
   std::int64_t addend = 0;
 };
 
-// What the dynamic section says.
+// Contents of the dynamic section.
 struct DynamicFacts {
   std::string soname;
   std::vector<std::string> needed;

@@ -1,4 +1,4 @@
-// What is inside an image, and whether that is what it was declared to be.
+// Examines an image, and compares its contents with its declaration.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Acceptance {
   std::optional<std::set<std::uint16_t>> layers{};  // where the files must be; nullopt: anywhere
 };
 
-// What the image claims to be.
+// The declaration of the image.
 struct Declaration {
   std::string target;              // archspec's name; "" = none
   std::vector<std::string> flags;  // as given to compilers, for the report

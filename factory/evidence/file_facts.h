@@ -1,4 +1,4 @@
-// What one ELF file holds, whatever it was meant for: found once, kept by the digest of the file's bytes.
+// Findings in one ELF file, independent of its purpose: found once, kept by the digest of the file's bytes.
 #pragma once
 
 #include <cstdint>

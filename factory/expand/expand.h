@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// What was asked: one combination of the axes.
+// The requested image: one combination of the axes.
 struct ImageRequest {
   std::string id;   // stable: made of the values in a fixed order of the axes, whatever the file's order
   AxisValues axes;  // version ranges replaced by versions

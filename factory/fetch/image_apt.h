@@ -24,7 +24,7 @@ class ImageApt {
  public:
   // The next layer of the base, the lowest first.
   void add_layer(const LayerApt& layer);
-  // What a step made upon the base. Steps stand side by side, so none takes anything away.
+  // Adds the changes of a step to the base. Steps are alternatives, so a step removes nothing.
   void add_step(const LayerApt& layer);
 
   // Packages of the base. Throws Error(input) for an invalid status file.

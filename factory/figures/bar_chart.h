@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// What kind of image a bar is of.
+// Kind of a bar's image.
 enum class BarKind { stock, built, compiled };
 
 // A value and what it may as well be, all in the chart's unit.

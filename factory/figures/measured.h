@@ -26,7 +26,7 @@ struct MeasuredImage {
   bool compiled() const { return !axes.compilers.empty(); }
 };
 
-// What has to be the same for two bars to be compared. Another unit, host or number of threads is another
+// Properties that two bars must share to be compared. Another unit, host or number of threads makes another
 // picture.
 struct Circumstances {
   std::string workload;
@@ -50,7 +50,7 @@ struct MeasuredSet {
 // In the order of their circumstances. Throws Error(input) for a unit that is neither a time nor a rate.
 std::vector<MeasuredSet> measured_sets(const std::vector<BenchRun>& runs);
 
-// What of the set a picture says below its title.
+// The lines about the set below a picture's title.
 std::vector<std::string> circumstance_lines(const MeasuredSet& set);
 
 // "tensorflow 2.1.0"; "" where the image has neither.

@@ -1,5 +1,5 @@
-// What each figure of the paper asks of the runs, as groups of bars: frameworks side by side, stock images
-// against other builds of the same version, with and without graph compilers. Pure.
+// The question of each figure of the paper to the runs, as groups of bars: frameworks side by side, stock
+// images against other builds of the same version, with and without graph compilers. Pure.
 #pragma once
 
 #include <optional>

@@ -44,8 +44,7 @@ class MirrorFolder {
   bool has(const MirrorItem& item) const;
   // Digest of the manifest that a layout names. Empty if the layout is missing.
   Digest index_of(const MirrorItem& image) const;
-  // What is wrong with an item: "" when all of it is there and whole; else "is missing", "is damaged". Reads
-  // it.
+  // The damage of an item: "" if it is complete; else "is missing", "is damaged". Reads the item.
   std::string fault_of(const MirrorItem& item, CommandRunner& runner,
                        const std::map<std::string, std::string>& environment) const;
 

@@ -27,7 +27,7 @@
 
 namespace kiln {
 
-// What to do about a blob that is not what was written.
+// Advice about a blob that differs from the written bytes.
 inline constexpr const char* kDamageRemedy =
     "`kiln index fsck --repair` mends what it can, the next `kiln build` makes the rest again";
 
@@ -91,8 +91,8 @@ class BlobStore {
   std::filesystem::path root_;
 };
 
-// What is wrong with a blob, in words that follow its digest: "is missing", "has 12 of 345 bytes", "does not
-// have the bytes that were written". "" is said of one that is whole.
+// The damage of a blob, in words that follow its digest: "is missing", "has 12 of 345 bytes", "does not have
+// the bytes that were written". "" for a complete blob.
 
 // As far as is to be seen without reading it.
 std::string seen_damage(const BlobStore& store, const Digest& digest, std::uint64_t size);

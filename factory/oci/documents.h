@@ -85,7 +85,7 @@ unsigned variant_rank(std::string_view variant);
 // Where an image's shell looks for programs when nothing says otherwise.
 inline constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// What a finished build step leaves of an image: its layers, and the configuration of the base below them.
+// The result of a finished build step: its layers, and the configuration of the base below them.
 struct BuiltLayer {
   Descriptor blob;         // in the blob store
   Digest diff_id;          // of the uncompressed tar

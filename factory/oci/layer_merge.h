@@ -35,7 +35,7 @@ class ContentSink {
   virtual void take_extract(std::string_view extract);
 };
 
-// What a conversion did that the user may want to know.
+// Results of a conversion that the user may need to know.
 struct MergeReport {
   std::uint64_t entries = 0;
   std::uint64_t contents_skipped = 0;

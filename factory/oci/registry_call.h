@@ -58,10 +58,10 @@ struct RegistryCall {
   fs::path log = {};     // gets what skopeo says, and each wait; "": none
 };
 
-// Asks until there is an answer. What passes (500, 502, 503, 504, 429, connections that break, silence) is
-// tried again after a while that doubles and is not the same for all who wait, or as long as a Retry-After
-// says; complete blobs in `layout` are not fetched again. Throws Error(network), which says what happened and
-// how often it was tried, when limits or tries are used up, and Error(interrupted). Every other failure is in
+// Asks until there is an answer. Transient failures (500, 502, 503, 504, 429, broken connections, silence)
+// are retried after a time that doubles and that differs between waiting processes, or after the time of a
+// Retry-After. Complete blobs in `layout` are not fetched again. Throws Error(network), with the failure and
+// the number of tries, when limits or tries are used up, and Error(interrupted). Every other failure is in
 // the result, for throw_registry_error.
 CommandResult ask_registry(const RegistryCall& call, const Skopeo& skopeo);
 

@@ -54,8 +54,8 @@ class TarReader {
   // `input` outlives the reader.
   explicit TarReader(TarInput& input, const TarLimits& limits = {}) : input_(input), limits_(limits) {}
 
-  // False at the end of the archive; whatever follows is left unread. What is left of the content before is
-  // skipped. Throws Error(input), and then `member` has the name as far as it is known.
+  // False at the end of the archive; later bytes stay unread. Skips the rest of the content before. Throws
+  // Error(input), and then `member` has the name if it is known.
   bool next(TarMember& member);
   // The content of the member that next() gave, in order; holes come as zeros. Call at most once for a
   // member. False where the archive ends before.

@@ -34,8 +34,8 @@ bool make_ready(const CgroupPath& place);
 
 class MemoryCgroup {
  public:
-  // A new group below `place` with a limit in bytes (0: none); nullopt when the system refuses. What killed
-  // processes left there is removed. REQUIRES: the place is ready.
+  // A new group below `place` with a limit in bytes (0: none); nullopt when the system refuses. Removes the
+  // remains of killed processes there. REQUIRES: the place is ready.
   static std::optional<MemoryCgroup> make(const CgroupPath& place, std::uint64_t limit);
   MemoryCgroup(MemoryCgroup&& other) noexcept;
   MemoryCgroup& operator=(MemoryCgroup&&) = delete;

@@ -1,6 +1,6 @@
-// Folders whose files have the modes, groups and attributes that their makers give them. A folder hands down
-// its set-group-id bit, its group and its default ACL to what is made in it; project folders of a site have
-// them. What goes into an image must not: equal keys would make other bits there.
+// Folders whose files have the modes, groups and attributes that their makers give them. New files inherit
+// the set-group-id bit, the group and the default ACL of their folder; project folders of a site have them.
+// Files of an image must not inherit them, because equal keys would make other bits there.
 #pragma once
 
 #include <filesystem>

@@ -16,16 +16,16 @@ struct ProcessTree {
   bool with_first = true;  // it counts, too
 };
 
-// Bytes in memory, now. What they share of files is counted once; what forked processes still have in common
-// with each other is counted in each, so it is never too little. 0 when there is no such process.
+// Bytes in memory, now. Shared pages of files are counted once. Pages that forked processes still share with
+// each other are counted in each, so the sum is never too low. 0 when there is no such process.
 std::uint64_t memory_of_tree(const ProcessTree& tree);
 
 // The same with each page counted once, as the kernel divides it (Pss). Milliseconds for each GiB: for when
 // the other one says too much.
 std::uint64_t exact_memory_of_tree(const ProcessTree& tree);
 
-// What memory a command has while it runs, whether that is too much, and for certain whether it ended because
-// memory ran out.
+// Watches the memory of a running command, and whether it exceeds the limit. Knows for certain whether the
+// command ended because memory ran out.
 class MemoryWatch {
  public:
   // `limit`: bytes, 0 for none. A control group holds it exactly; where there can be none, look() has to see

@@ -36,7 +36,7 @@ struct Contents {
 Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore& store,
                  const Examination& how);
 
-// What an image's labels claim; of another target, when `target` is not empty.
+// The declaration in an image's labels; of another target, if `target` is not empty.
 evidence::Declaration declared_by(const ImageConfig& config, const std::string& target);
 
 // Throws Error(images_failed) when the code exceeds the declared target.

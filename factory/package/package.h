@@ -34,7 +34,7 @@ namespace kiln {
 ImageRecord declared_record(const ImageSpec& spec, const std::string& architecture,
                             const std::string& glibc = "");
 
-// What an image of the plan becomes. It is composed once and goes from pass to pass.
+// The package of an image of the plan. It is composed once and goes from pass to pass.
 struct Artifact {
   LayoutImage image;    // what write_layout takes; `referrers` are those of the documents attached so far
   Descriptor manifest;  // of the image; what is attached does not change it
@@ -50,7 +50,7 @@ Artifact compose(const ImageSpec& spec, const LayerChain& built, EvidenceRecord 
 // the way back: such documents read from images, whatever made them.
 inline constexpr std::string_view kEvidenceType = "application/vnd.kiln.evidence.v1+json";
 
-// Who says so, and when.
+// Author and time of a document.
 struct DocumentFacts {
   std::int64_t epoch = 0;  // seconds since 1970
   std::string tool;        // version of kiln

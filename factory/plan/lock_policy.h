@@ -22,7 +22,8 @@ Json to_json(const HeldChange& held);  // of the change, with "until"
 // "base/ubuntu@18.04:hub: digest amd64 1a2b3c4d5e6f → 9f8e7d6c5b4a, held until 2026-11-30T10:00:00Z".
 std::string text_of(const HeldChange& held);
 
-// What could not be asked, or is not upstream's: the lockfile has what it had, of a new entry nothing.
+// An input whose state could not be found, or that is not upstream's: the lockfile keeps its entry, and gets
+// no new one.
 struct LockProblem {
   std::string id;  // lock_id
   Error why;

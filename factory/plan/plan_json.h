@@ -23,7 +23,7 @@ std::string plan_text(const BuildPlan& plan);
 // Of these cells alone, and the steps that they need.
 std::string plan_text(const BuildPlan& plan, const ChosenCells& cells);
 
-// What a plan.json says: its images one by one, each whole.
+// Contents of a plan.json: its images one by one, each complete.
 struct PlanDocument {
   std::string name;
   std::vector<ImageSpec> images;

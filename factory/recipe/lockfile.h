@@ -73,7 +73,7 @@ std::string lockfile_text(const Lockfile& lock);  // what is written; the same l
 // recipe's any more pins nothing.
 void pin_recipes(RecipeBook& recipes, const Lockfile& lock);
 
-// What differs between two lockfiles, one line of a table each.
+// The differences of two lockfiles, one line of a table each.
 struct LockChange {
   std::string id;    // lock_id, or "archspec"
   std::string what;  // "entry", "image", "digest amd64", "archive amd64", "floating", "source", "recipe"

@@ -26,7 +26,7 @@ struct Optimise {
   OptimiseSetting pgo;
   std::string profile;  // absolute path of the folder of profiles; "" = /opt/kiln/profile/<component>
 
-  // What `other` says goes before what this says.
+  // The statements of `other` override those of this one.
   Optimise overridden_by(const Optimise& other) const;
   bool says_nothing() const;
   // "o3+lto+pgo-use": what holds, defaults included; LTO and PGO only where they are on.

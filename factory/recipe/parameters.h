@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// What is given a variable. Those that are not listed are in no key.
+// The scripts that get a variable. Variables that are not listed are in no key.
 enum class GivenTo {
   lister,           // a script whose method lists it under "parameters"
   lister_and_test,  // every test of the component as well, listed or not
@@ -22,7 +22,7 @@ enum class GivenTo {
   archive_script,
 };
 
-// What its value comes from.
+// Source of its value.
 enum class ParameterKind {
   own,             // this component's version and method: the same wherever the method is used
   archive,         // the lockfile
@@ -81,8 +81,8 @@ bool is_gpu_variable(std::string_view name);
 bool depends_on_optimise(std::string_view name);  // of those that depend on the compiler
 
 // The caches that a method may declare ("cache": ["ccache"]): folders that a script finds again when it runs
-// another time, and that are in no key and in no layer. What each tool must be told so that what lies there
-// cannot change bits is in run/caches.cc.
+// another time, and that are in no key and in no layer. run/caches.cc has each tool's settings that keep the
+// cached files from changing bits.
 struct CacheKind {
   std::string_view name;     // in recipes
   std::string_view word;     // a script that uses it has this,

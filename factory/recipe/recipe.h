@@ -130,8 +130,7 @@ struct Method {
   SourceLocation where;
 };
 
-// What the lockfile fixes of one version and method of a base (recipe/lockfile.h). By architecture, in OCI's
-// words.
+// The pinned inputs of one version and method of a base (recipe/lockfile.h). By architecture, in OCI's words.
 struct Pin {
   std::map<std::string, Digest> digests;        // of the manifest of the image to pull
   std::map<std::string, std::string> archives;  // KILN_ARCHIVE of the rootfs script
@@ -201,7 +200,8 @@ struct Recipe {
   std::string description;
   std::string licenses;  // SPDX expression
   std::string homepage;
-  // What it is in an image, such as "allocator": an image has at most one component of a role; "" = none.
+  // Its role in an image, for example "allocator": an image has at most one component of a role; "" = no
+  // role.
   std::string role{};
   std::vector<ComponentVersion> versions;   // newest first
   std::vector<Upstream> upstream{};         // in the file's order
@@ -269,7 +269,7 @@ std::variant<Recipe, BrokenRecipe> try_recipe(std::string_view json, const fs::p
 
 // Error(input) of each component with a need that names no component of the book or a range without a
 // version, or an `after` that names neither a kind nor a component; and of each one in a circle of needs.
-// What is needed of a broken recipe is not looked into.
+// Needs of a broken recipe are not checked.
 std::map<ComponentKey, Error> reference_faults(const RecipeBook& recipes);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What the index knows of an image: the sidecar file and the index row are both made from this.
+// The index's data on an image: the sidecar file and the index row are both made from this.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct AcceptedRecord {
   std::string by;  // the recipe that says so, "framework/xgboost"; "kiln" for its own list
 };
 
-// What `kiln inspect --evidence` found when the image was built, in short.
+// Summary of the findings of `kiln inspect --evidence` when the image was built.
 struct EvidenceRecord {
   std::string verdict;             // conforms, exceeds, not optimised
   std::string target;              // archspec's name, as declared
@@ -105,8 +105,7 @@ struct ImageRecord {
   // 64 hex digits, equal for what has the same contents under whatever name: the plan's key, else the
   // manifest's digest; of mappings, that of the reference.
   std::string bits() const;
-  // What sidecar and row are named by: the manifest's digest; for an external image, the digest of its
-  // record.
+  // Name of sidecar and row: the manifest's digest; for an external image, the digest of its record.
   Digest identity() const;
 };
 
@@ -147,7 +146,7 @@ struct Measurement {
                                              // took turns with it
 };
 
-// What a measurement says of an image's gain over stock: docs/measure.md, "Gain over stock".
+// An image's gain over stock by a measurement: docs/measure.md, "Gain over stock".
 enum class StockGain { not_measured, proven, no_gain, slower };
 // Starts of an image that show how much its starts differ. Fewer prove nothing: stock PyTorch took 139 to 221
 // ms a step from one start to the next.
@@ -184,8 +183,8 @@ class DistinctNames {
 
 // The Python modules of frameworks.
 
-// What a program imports of an application (ImageRecord::application), by any case: "torch" of PyTorch. ""
-// for one that kiln knows no module of.
+// The Python module of an application (ImageRecord::application, in any case): "torch" for PyTorch. "" if
+// kiln knows none.
 std::string python_module_of(std::string_view application);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What the tests of an image proved where it was built: part of its record (docs/formats/files.md).
+// Results of an image's tests on the building machine: part of its record (docs/formats/files.md).
 #pragma once
 
 #include <map>
@@ -40,8 +40,8 @@ struct TestsRecord {
 // The rest of a test's last line, after these words, says why the test did not run in full.
 inline constexpr std::string_view kNotRun = "not run: ";
 
-// What a test could not try, by the last line that it printed: of "…, not run: there is no GPU here; …" what
-// stands before the semicolon. "" where it says nothing of the kind.
+// The reason why a test left a part out, from the last line that it printed: in "…, not run: there is no GPU
+// here; …" the text before the semicolon. "" if the line has no such reason.
 std::string not_run_reason(std::string_view last_line);
 
 // On which kinds of machines the tests of an image were passed, as much of it as selection asks: a run for

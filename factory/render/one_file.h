@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// What the one file is called, and the files of the build context that it holds.
+// The name of the single file, and the files of the build context that it contains.
 struct OneFile {
   std::string name;
   std::map<std::string, std::string> context;  // path → bytes

@@ -31,7 +31,7 @@ std::map<std::string, std::string> render_context(const ImageSpec& spec, const R
 // over 256 KiB of them.
 std::string render_inline_dockerfile(const ImageSpec& spec, const RecipeBook& recipes);
 std::string render_inline_singularity(const ImageSpec& spec, const RecipeBook& recipes);
-// What they are called: "<repository>_<tag>" and this ending.
+// Their names: "<repository>_<tag>" and this ending.
 inline constexpr std::string_view kInlineDockerfile = ".Dockerfile";
 inline constexpr std::string_view kInlineDefinition = ".def";
 

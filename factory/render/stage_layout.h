@@ -1,4 +1,4 @@
-// What the rendered Dockerfile, Singularity.def and build context have in common.
+// The common parts of the rendered Dockerfile, Singularity.def and build context.
 #pragma once
 
 #include <map>
@@ -35,7 +35,7 @@ struct RenderStage {
 // The stage of a Dockerfile that runs the tests, upon the image.
 inline constexpr std::string_view kTestStage = "kiln-test";
 
-// What a step takes from a build stage: absolute paths; none of other steps.
+// The paths that a step takes from a build stage, absolute; empty for other steps.
 inline const std::vector<std::string>& taken_paths(const Step& step) {
   return step.copy.empty() ? step.mount : step.copy;
 }
@@ -92,7 +92,7 @@ done
 [ "$KILN_JOBS" -gt 0 ] || KILN_JOBS=1
 )";
 
-// What %setup of a definition file has to do.
+// The tasks of %setup in a definition file.
 struct SetupParts {
   bool unpacks = false;  // a root file system
   bool beside = false;   // rootfs.sh and its output are next to the definition file, and so are the scripts

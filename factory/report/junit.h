@@ -1,5 +1,6 @@
-// What became of images as a JUnit report, which GitLab, Jenkins and others show. There is no specification:
-// this is what both of these read (docs.gitlab.com, "Unit test reports"; jenkinsci/junit-plugin). Pure.
+// Results of images as a JUnit report, which GitLab, Jenkins and others show. There is no specification: kiln
+// writes the form that both of these read (docs.gitlab.com, "Unit test reports"; jenkinsci/junit-plugin).
+// Pure.
 #pragma once
 
 #include <cstddef>

@@ -22,16 +22,16 @@
 
 namespace kiln {
 
-// What a Resolution holds: its images, and what they share. Used by resolve only.
+// The contents of a Resolution: its images, and their shared parts. Used by resolve only.
 
-// What all cells of one target share.
+// Shared by all cells of one target.
 struct ResolvedTarget {
   Target target;
   std::string architecture;  // OCI's
   std::string tag;           // its part of tags
 };
 
-// What all images of equal components share, whatever their targets.
+// Shared by all images of equal components, whatever their targets.
 struct Composition {
   std::vector<ComponentUse> components;  // in layering order
   bool optimised = false;
@@ -100,7 +100,7 @@ struct LaidSteps {
   bool cell_optimise_used = false;  // a script was given something that the cell's wish may change
 };
 
-// What was found for all cells of equal choices, whatever their targets, as long as these answer alike.
+// The solution for all cells of equal choices, whatever their targets, as long as these give equal answers.
 struct Solution {
   Choice choice;                             // in layering order
   const std::string* reason = nullptr;       // why this combination cannot be; null when it can

@@ -17,8 +17,8 @@
 
 namespace kiln {
 
-// What becomes of declared compiler flags where a stage has no compiler: an error, or "". `none`: tests,
-// which get no flags, but are always told the component's name, version and method.
+// The value of declared compiler flags in a stage without a compiler: an error, or "". `none`: tests, which
+// get no flags, but always get the component's name, version and method.
 enum class FlagPolicy { required, optional, none };
 
 // Where a script runs, for the values that depend on it.
@@ -63,7 +63,7 @@ class ParameterValues {
   bool cell_optimise_used_ = false;
 };
 
-// What the parameters of one script come to.
+// The values of one script's parameters.
 struct ScriptValues {
   PackedMap parameters;
   std::vector<FlagOrigin> flags;  // where those of them that are flags came from

@@ -3,8 +3,8 @@
 //
 // The steps of all images stand once in a table and refer to each other by number: a step knows the one that
 // it builds on, and one that copies or mounts files the last step of the build stage that has them. So the
-// number of its last step says how an image is made. What is wanted whole, a Step or an ImageSpec, is made
-// from the table.
+// number of its last step says how an image is made. A complete Step or ImageSpec is made from the table on
+// demand.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Step {
   std::string parent;  // key of the step it builds on, "" for rootfs and pull
   std::string from;    // key of the last step of the build stage that `copy` or `mount` are of
   std::string inputs;  // canonical JSON: kind, parent key, parameters, script digests; see step_pattern.cc
-  // What must not enter the key:
+  // Not part of the key:
   std::string title;      // "pytorch 2.6.0 (distro)"
   std::string component;  // "framework/pytorch"
   std::string version;    // of the component
@@ -119,7 +119,7 @@ class StepTable {
   Number parent(Number step) const { return rows_[step].parent; }
   Number from(Number step) const { return rows_[step].from; }
   Number first(Number step) const { return rows_[step].first; }
-  // What is the same in many images: the step without key, parent, from, parameters and inputs.
+  // The part that many images share: the step without key, parent, from, parameters and inputs.
   const Step& pattern(Number step) const;
   const std::vector<FlagOrigin>& flags(Number step) const;  // where its flags came from
   Step step(Number step) const;
@@ -246,8 +246,8 @@ class Resolution {
   std::unique_ptr<const ImageTable> table_;
 };
 
-// What cells share is found, and hashed, once: by target, by choice, by what a script reads. Throws
-// Error(input) for errors in the matrix: an unknown component, version or target.
+// Shared parts of cells are found and hashed once: by target, by choice, and by the inputs of a script.
+// Throws Error(input) for errors in the matrix: an unknown component, version or target.
 Resolution resolve(Expansion expansion, const ResolveInput& input);
 
 // The same of one cell alone: an image, or the reason why it cannot be (an unmet need, a method that the

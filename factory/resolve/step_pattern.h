@@ -1,4 +1,4 @@
-// What the steps of many images have in common, and the texts that keys are made of. Used by resolve only.
+// The common part of the steps of many images, and the texts of which keys are made. Used by resolve only.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct StepPattern {
   std::array<std::string, 4> inputs;
 };
 
-// What a step is for within its component.
+// The role of a step in its component.
 enum class StepRole : std::uint8_t { base, copy, install, build, test };
 
 // The place of a step: with the component's version, it decides which files of its method exist.
@@ -56,7 +56,7 @@ class PatternBook {
   std::unordered_map<Seen, StepPattern, SeenHash> patterns_;
 };
 
-// What the key of a base covers in addition to its recipe.
+// Inputs of a base's key in addition to its recipe.
 struct BaseInputs {
   std::string architecture;   // of the platform
   std::string engine_family;  // as ResolveInput has it

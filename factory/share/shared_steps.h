@@ -1,9 +1,8 @@
 // Steps and tests that other builders have run, in place of a run here; and ours for them.
 //
-// Equal keys are equal bits, so a step that one builder has run is run for all. But bits that come from
-// elsewhere are believed only if a trusted signer vouches for them, and if they are what it vouches for. What
-// is missing, unsigned, damaged or another's is told and left: the step is run here. Nothing of it stops a
-// build.
+// Equal keys mean equal bits, so one builder runs a step for all. kiln accepts foreign bits only if a trusted
+// signer has signed them, and if they match the signature. It reports a step that is missing, unsigned,
+// damaged or of another signer, and runs it here. No such fault stops a build.
 #pragma once
 
 #include <functional>
@@ -43,7 +42,7 @@ class SharedSteps {
   // Of all that is shared; empty if it is not known.
   std::set<std::string> names();
 
-  // What is asked for. `title` is for people; `media_type`: of the layers that this site writes, "" for a
+  // The requested step. `title` is for people; `media_type`: of the layers that this site writes, "" for a
   // step whose layers come as they are (a pull), and for a test.
   struct Wanted {
     SharedName name;
@@ -71,12 +70,12 @@ class SharedSteps {
   Old old() const;
   void remove(const Old& old) { place_->remove(old.names); }
 
-  // What could not be reached is not asked again for a while, by no process of this state folder; a new build
-  // begins with this.
+  // No process of this state folder asks an unreachable place again for a while; a new build begins with this
+  // call, which ends that pause.
   static void try_again(const StatePaths& state, FileSystem& files);
 
  private:
-  // What lies there, if it is believed; else why not, "" where nothing lies there.
+  // The shared step, if it is trusted; else the reason, "" if there is no such step.
   struct Look {
     std::optional<OpenedRecord> opened{};
     std::string used{};  // RFC 3339, or ""

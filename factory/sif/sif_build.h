@@ -24,8 +24,8 @@ struct SifOptions {
   bool check = false;  // read the whole file again before it gets its name
   EntryLimits entry_limits;
   LayerLimits layer_limits;
-  // What is written may be so many bytes, and so many more for each byte of the image's layers: zeros and
-  // blocks that come again take no room, and other contents are compressed there about as well.
+  // Limit on the written bytes: a constant, and a multiple of the bytes of the image's layers. Zeros and
+  // repeated blocks take no space, and layers compress other contents about as well.
   std::uint64_t written_from = 64ull << 20;
   std::uint64_t written_ratio = 200;
   std::function<void(std::uint64_t done, std::uint64_t all)>

@@ -13,9 +13,9 @@
 
 namespace kiln {
 
-// What the site file says of Slurm: "launcher": {"slurm": {…}}. Words are those of sbatch(1).
+// Settings of the site file for Slurm: "launcher": {"slurm": {…}}. The words are those of sbatch(1).
 
-// What a job is given. Zero: nothing is said, and the partition's own default holds.
+// Resources of a job. Zero: not stated, so the partition's default applies.
 struct JobSize {
   int cpus = 0;
   std::uint64_t memory = 0;  // bytes

@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// What layers are compressed with. zstd is smaller and several times as fast; gzip is what every registry and
-// engine reads. A site chooses one of the two; layers that are not compressed are read only.
+// Compression of layers. zstd is smaller and several times as fast; every registry and engine reads gzip. A
+// site chooses one of the two; kiln reads uncompressed layers but does not write them.
 enum class LayerCompression { none, gzip, zstd };
 
 // Where a secret of recipes is: in a file, or in an environment variable of kiln.
@@ -31,14 +31,14 @@ struct CacheSettings {
   std::uint64_t size = 20ull << 30;  // bytes of all of them together
 };
 
-// What registries are given. Zero means no limit.
+// Limits for pulls from registries. Zero means no limit.
 struct PullLimits {
   std::chrono::seconds wall{std::chrono::hours(3)};     // for one image, with all tries and waits
   std::chrono::seconds stall{std::chrono::minutes(3)};  // for the next byte
   int retries = 5;                                      // after the first try
 };
 
-// What `kiln gc` leaves.
+// What `kiln gc` keeps.
 struct Retention {
   std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // snapshots, images, logs that are younger
   int keep_snapshots = 10;                                     // the newest, whatever their age; at least 1
@@ -102,8 +102,8 @@ struct StepSharing {
 // night, nullopt never.
 using MoveInterval = std::optional<std::chrono::seconds>;
 
-// What a night may move in the lockfile without being asked. What a recipe says (versions, sources, commits)
-// is not among it.
+// Entries of the lockfile that a night may update automatically. Statements of recipes (versions, sources,
+// commits) are not among them.
 struct UpdatePolicy {
   MoveInterval bases = std::chrono::hours(7 * 24);     // digests of images that are pulled
   MoveInterval archives = std::chrono::hours(7 * 24);  // states of package archives
@@ -145,8 +145,8 @@ struct Site {
   StepSharing shared_steps;  // "steps"
   std::string file;          // "" = built-in defaults
 
-  // Of a step of `component`, whose recipe has `recipes`: the site's, widened by the recipe's. What the site
-  // says of the component has the last word.
+  // Of a step of `component`, whose recipe has `recipes`: the site's, widened by the recipe's. The site's
+  // limits for the component override both.
   CommandLimits limits_of(const std::string& component, const OwnLimits& recipes) const;
 };
 

@@ -11,7 +11,7 @@ namespace kiln {
 // of a public one (0755) those that readers need, whatever umask a later run has. Throws Error(store).
 void follow_permissions(const StatePaths& state);
 
-// What container engines do with a folder.
+// Uses of a folder by container engines.
 enum class EngineUse {
   keep_trees,  // they keep images there, put overlays together from it and add files of it to images
   mount        // they mount it into containers, and do nothing else

@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// Who counts on which blob of the store: packaged images, published ones, steps.
+// A user of a blob of the store: a packaged image, a published one, or a step.
 struct BlobUser {
   enum class Kind { packaged, published, step } kind = Kind::packaged;
   std::string name;    // "hello:2.1-…-75869f925a83", "the step hello 2.1 (distro)"
@@ -82,7 +82,7 @@ struct FsckOptions {
 // Throws Error(interrupted), Error(store).
 FsckReport check_store(const StatePaths& state, const FileSystem& files, const FsckOptions& options);
 
-// The layouts alone. What is wrong with a blob of the store is not said again of the layouts that link it.
+// The layouts alone. Damage of a blob in the store is not reported again for the layouts that link it.
 std::vector<LayoutDamage> check_layouts(const BlobUses& uses, const StatePaths& state, bool deep);
 
 }  // namespace kiln

@@ -15,8 +15,8 @@
 
 namespace kiln {
 
-// What to do with what locks say of their holders, "kiln build of demo by process 12 on nid001 since …",
-// before waiting for them.
+// Called with the text of a lock about its holder, "kiln build of demo by process 12 on nid001 since …",
+// before the wait for it.
 using OnLockWait = std::function<void(const std::string& holder)>;
 
 // Of the whole folder, until destruction; a dead process never holds it. A command that waits to be alone
@@ -42,15 +42,15 @@ class BuildLock {
   FileLock lock_;
 };
 
-// What the locks of the builds at work say of them, but for the build of the plan `own`.
+// The texts in the locks of running builds, except for the build of the plan `own`.
 std::vector<std::string> other_builds(const StatePaths& state, const FileSystem& files,
                                       const std::string& own = "");
 
 // "process 12 on nid001 since 2026-11-20T10:00:00Z": the calling one, as locks say it.
 std::string this_process(const Clock& clock);
 
-// Who runs a step or packages an image: <state>/running/<key>, a file that says so, locked by that process
-// for as long as it lives. A file that no process holds was left by a killed one.
+// Marks a step or image as in progress: <state>/running/<key>, a file that names the process, which locks it
+// while it lives. A file without a lock was left by a killed process.
 class Claim {
  public:
   // Waits while another process has it, which `on_wait` is told first, once, with what the file says of that.
@@ -86,7 +86,7 @@ std::size_t living_claims(const StatePaths& state, const FileSystem& files, cons
 bool wait_for_claims(const StatePaths& state, const FileSystem& files, const Clock& clock,
                      const std::string& plan = "");
 
-// What processes that were killed while they wrote left in a state folder.
+// Remains in a state folder of processes that were killed while they wrote.
 
 // Takes it away, unless a step runs: that may be one of another machine, which is writing. REQUIRES: the
 // state's lock is held, alone, or shared and no other build is at work (other_builds()).

@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// What one step has or waits for. Bytes.
+// The share that one step has or waits for. Bytes.
 struct Share {
   std::uint64_t number = 0;  // in the order of their coming
   std::uint64_t need = 0;

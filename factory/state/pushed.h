@@ -35,7 +35,7 @@ struct PushedRecord {
   bool going = false;               // it is being taken away: not to be counted on
 };
 
-// What lies in a registry is looked at in so many parts, in turn.
+// The contents of a registry are checked in so many parts, in turn.
 inline constexpr std::size_t kLookParts = 7;
 using LookTimes = std::array<std::int64_t, kLookParts>;  // seconds since 1970; 0: never
 
@@ -49,7 +49,7 @@ class PushedNames {
 
   // `image`: "registry.site/ai/pytorch@sha256:…". nullopt: it was not pushed.
   std::optional<PushedRecord> image(const std::string& image) const;
-  std::optional<Digest> tag(const std::string& tag) const;  // what it named when we moved it last
+  std::optional<Digest> tag(const std::string& tag) const;  // its digest when kiln last moved it
   // On the disk when they return. REQUIRES: the state's lock is held.
   void put_image(const std::string& image, const PushedRecord& record);
   void put_tag(const std::string& tag, const Digest& digest);

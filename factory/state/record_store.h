@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-// What the build leaves on disk: one small JSON file for each thing done, named by its key.
+// The build's records on disk: one small JSON file for each finished step, test or image, named by its key.
 
 // Of a record that another builder made.
 struct RecordOrigin {
@@ -56,8 +56,7 @@ struct FailureRecord {
   std::string what;  // "exit status 1", "killed after 2700 s of silence"
   std::string hint;  // may be empty
   fs::path log;
-  ExitCode exit_code =
-      ExitCode::images_failed;  // what `kiln` would exit with were this step all there is to do
+  ExitCode exit_code = ExitCode::images_failed;  // exit code of `kiln` if this step were its only one
   double seconds = 0;
   std::vector<std::string> tries = {};  // how those before the last one ended, and what the next was given
 };

@@ -1,5 +1,5 @@
-// What the state folder has, found by one look into each of its folders and at each blob: for those who ask
-// of many images.
+// The contents of the state folder, found by one look into each of its folders and at each blob: for callers
+// that ask about many images.
 #pragma once
 
 #include <map>
