@@ -34,7 +34,7 @@ struct GarbageFound {
   std::optional<Error> in_registry{};
 };
 
-// What would go. What a person should know is noted on stderr. Throws as survey().
+// The garbage that a collection would remove. Prints notes on stderr. Throws as survey().
 GarbageFound look_for_garbage(const CollectionTerms& terms, Invocation& invocation);
 
 // Takes it away. Throws Error(locked) while a step runs, and as collect(). REQUIRES: the state's lock is

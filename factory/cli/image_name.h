@@ -26,8 +26,8 @@ std::optional<std::string> read_attachment(const ImageRecord& record, const std:
 // that is damaged, as far as is to be seen.
 ImageName name_of(const std::string& text, Invocation& invocation);
 
-// What ended the command, said as what it is: an image of ours that was read and turned out to be damaged is
-// damage of the store, with its blob and the remedy.
+// The error that ended the command, with its real cause: a damaged image of kiln's own is damage of the
+// store, with its blob and the remedy.
 Error explained(const Error& error, const Invocation& invocation);
 
 // Throws Error(input), in the words of all readers of files, if the folder or archive is missing.

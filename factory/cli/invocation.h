@@ -44,14 +44,14 @@ struct GlobalOptions {
   bool wait = false;     // for the lock of the state folder
 };
 
-// What -f names, read.
+// The files that -f names, read.
 struct CatalogueFiles {
   RecipeBook recipes;
   TargetBook targets;
   Matrix matrix;
 };
 
-// What -f names, read and planned.
+// The files that -f names, read and planned.
 struct Catalogue {
   RecipeBook recipes;
   BuildPlan plan;
@@ -80,7 +80,7 @@ class Invocation {
   // Recipes that are named and not found are
   // looked for in those that kiln was installed with. Throws Error(input), Error(usage).
   CatalogueFiles read(const std::string& matrix_file, const Lockfile* lock = nullptr);
-  // What resolve() takes of them; `read` outlives it.
+  // The input of resolve() from them; `read` outlives it.
   ResolveInput resolve_input(const CatalogueFiles& read);
   // Reads recipes, targets and matrix, and plans all of it under the lockfile, if there is one. Warnings go
   // to stderr. Throws Error(locked) for what --locked forbids.
@@ -89,8 +89,8 @@ class Invocation {
   Catalogue load_untold(const std::string& matrix_file);
   // The same under `lock`, or without any (null), and without a word about what it does not cover.
   Catalogue plan(const std::string& matrix_file, const Lockfile* lock);
-  // What load() says of the cells of a matrix on stderr, when it is resolved or only expanded. Throws
-  // Error(input) for a bad site file.
+  // Prints on stderr, as load() does, the warnings about a matrix's cells, which may be resolved or only
+  // expanded. Throws Error(input) for a bad site file.
   void note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const;
   void note_faults(const std::vector<Error>& faults) const;  // as warnings: no cell needs what is wrong there
   // Folders of recipes in addition to those of matrices: named, in the current folder, or installed with
@@ -120,8 +120,8 @@ class Invocation {
   std::unique_ptr<SharedSteps> shared_steps(const Site& site, const StatePaths& state,
                                             std::function<void(const std::string&)> tell);
   StepSetup step_setup(const Site& site, const StatePaths& state);
-  // What a program of the machine prints on stdout, such as scontrol. nullopt: there is no such program, it
-  // failed, or it took longer. Throws Error(interrupted).
+  // The output on stdout of a program of the machine, for example scontrol. nullopt: there is no such
+  // program, it failed, or it took longer. Throws Error(interrupted).
   std::optional<std::string> output_of(std::vector<std::string> argv,
                                        std::chrono::seconds most = std::chrono::seconds(20));
   void note(const std::string& text) const;  // a line on stderr unless --quiet; `heard` gets it either way

@@ -21,7 +21,8 @@ Lockfile read_lockfile_at(const fs::path& file, const FileSystem& files);
 // when there is none and --locked asks for it.
 std::optional<Lockfile> find_lockfile(const fs::path& matrix, const Invocation& invocation);
 
-// What is needed beyond the lockfile: warnings, or with --locked an error each and Error(locked).
+// Reports needs that the lockfile lacks: as warnings, or with --locked as an error each, and then throws
+// Error(locked).
 void check_lock(const LockNeeds& needs, const Lockfile& lock, const std::string& matrix,
                 Invocation& invocation);
 

@@ -1,4 +1,4 @@
-// What commands that ask the index share: the document, the host, the places of images, and the count of
+// Shared by the commands that ask the index: the document, the host, the places of images, and the count of
 // questions.
 #pragma once
 
@@ -26,7 +26,7 @@ WrittenDocument read_written_document(const std::string& file, const FileSystem&
 Question read_asked(const WrittenDocument& document, const QuestionTerms& terms, const Index* index,
                     const std::vector<std::string>& matrices, const Invocation& invocation);
 
-// What is asked, and the index that it is asked of.
+// The question, and the index that answers it.
 struct Asking {
   Question question;
   std::optional<Index> index{};  // not yet made, and matrices are given

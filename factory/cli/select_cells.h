@@ -31,9 +31,10 @@ class SelectCells {
   SelectCells(std::vector<std::string> files, const ImageQuery& query, const Host& host,
               Invocation& invocation);
 
-  // `published`: what the index has of the application. What is packaged in the state folder counts as it is.
+  // `published`: the index's images of the application. Packaged images of the state folder count as they
+  // are.
   void find(const std::vector<IndexEntry>& published);
-  // What was found: nothing when no cell would do.
+  // The suitable cell; nothing if there is none.
   const std::optional<PlanCell>& cell() const { return found_.cell; }
   // "" when the image of a cell, which is packaged, is an answer; else the first clause that it fails.
   std::string unfit(const PlanCell& cell, const std::vector<IndexEntry>& published) const;
@@ -64,7 +65,7 @@ class SelectCells {
   CellAnswer found_;
 };
 
-// What is done if no image qualifies.
+// The actions if no image qualifies.
 struct MissingImage {
   const std::vector<std::string>& matrices;  // whose cells are looked at
   bool is_built = false;                     // the matching cell is built and published

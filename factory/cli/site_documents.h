@@ -22,7 +22,7 @@ struct SiteFiles {
 // Throws Error(input).
 std::vector<SiteDocument> read_site_files(const SiteFiles& named, const FileSystem& files);
 
-// What a command over one kind of documents is asked for.
+// Options of a command for one kind of documents.
 struct SiteDocumentOptions {
   std::vector<std::string> files;
   std::string name;    // or id, or the beginning of one

@@ -20,12 +20,12 @@ class WriterLock {
   std::optional<Lease> lease_;  // <state>/writers.lease/
 };
 
-// `purpose`: "kiln publish of demo". Throws Error(locked) unless --wait is given; then whom it waits for goes
-// to stderr, once. What is written from now on is as open as the folder is.
+// `purpose`: "kiln publish of demo". Throws Error(locked) unless --wait is given; with --wait it prints the
+// holder on stderr, once. Later files get the permissions of the folder.
 WriterLock lock_state(const Invocation& invocation, const std::string& purpose,
                       LockKind kind = LockKind::exclusive);
 
-// What a build holds: the folder together with the builds of other plans, and its own plan alone.
+// The locks of a build: the folder together with the builds of other plans, and its own plan alone.
 struct BuildLocks {
   WriterLock state;
   BuildLock plan;

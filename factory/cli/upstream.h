@@ -1,4 +1,4 @@
-// What `kiln lock --upstream` and a night ask of upstream: newer versions of what a plan is made of.
+// The question of `kiln lock --upstream` and a night to upstream: newer versions of a plan's components.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ PipSources pip_places(const Site& site, Invocation& invocation);
 // nothing. Throws only Error(interrupted).
 UpstreamNews ask_upstream(const Catalogue& catalogue, int most, Invocation& invocation);
 
-// What was shown is not new the next time: writes the state folder's proposals.json. Throws Error(store).
+// Remembers the shown proposals, which are not new the next time: writes the state folder's proposals.json.
+// Throws Error(store).
 void remember_proposals(const ProposalMemory& memory, Invocation& invocation);
 
 }  // namespace kiln

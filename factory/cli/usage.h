@@ -1,4 +1,4 @@
-// What is wrong with a command line, in kiln's words.
+// Errors of a command line, in kiln's words.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// What the parser found, named as the user wrote it, with the nearest right word as hint. `app` has just
+// The parser's error, with the word as the user wrote it, and the nearest right word as hint. `app` has just
 // refused to parse.
 Error usage_error(const CLI::App& app, const CLI::ParseError& problem);
 

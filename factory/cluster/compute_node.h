@@ -1,4 +1,4 @@
-// What a compute node says of itself: to one command as a job, and in the log of a step.
+// Describes a compute node: for a command that runs as a job, and in the log of a step.
 #pragma once
 
 #include <map>

@@ -16,13 +16,13 @@
 
 namespace kiln {
 
-// What Slurm says of our jobs, asked once for all that wait for one: <state>/jobs/queue is the last answer,
-// and a process that finds it older than the site's `poll` asks anew. A controller that does not answer is
+// Slurm's list of kiln's jobs, asked once for all waiting processes: <state>/jobs/queue is the last answer,
+// and a process that finds it older than the site's `poll` asks again. A controller that does not answer is
 // asked less and less often, once a minute at least.
 struct QueueView {
   std::int64_t asked = 0;       // Unix seconds; 0: never
   std::int64_t silent_for = 0;  // seconds without an answer; 0: it answered
-  std::string why;              // what squeue said in place of an answer
+  std::string why;              // squeue's output in place of an answer
   std::vector<QueuedJob> jobs;
 };
 
@@ -88,7 +88,7 @@ class SlurmController {
   // An answer of this second or later; `after_this_second`: one that has what was submitted a moment ago,
   // too, by whomever. Throws Error(network) when patience ends.
   QueueView ask(bool after_this_second = false);
-  // What this cluster is called. Throws as submit().
+  // The name of this cluster. Throws as submit().
   std::string cluster();
   // The job's number. When sbatch got no answer the job may be there all the same: it is looked for by `mark`
   // among those that are not `known` before it is handed over again; so is one of which sbatch said more than

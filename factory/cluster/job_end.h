@@ -53,7 +53,7 @@ class JobWait {
   int times_missing_ = 0;
   std::int64_t missed_ = 0;   // Unix seconds: the last view without it
   std::int64_t wrote_ = 0;    // its status was seen; 0: not yet
-  bool is_requeued_ = false;  // what it wrote is of its time before
+  bool is_requeued_ = false;  // its files are from the run before
   double over_since_ = -1;    // of the monotonic clock; below 0: it is not over
   bool was_too_late_ = false;
   std::string told_;
@@ -65,13 +65,12 @@ class JobWait {
 //            ├── machine lost, more memory or time needed ──▶ another job
 //            └── anything else, no tries left ──▶ failure record
 //
-// What the step itself recorded as done comes first: a job that was cancelled while its files were being put
-// away has done its work. Then Slurm's verdict, if Slurm ended the job: the message of a killed step is not
-// the cause of the failure. Then the record of the step's failure, and the exit status that the job's script
-// wrote. Slurm forgets jobs (MinJobAge) and need not have an accounting database, so any of it may be
-// missing.
+// The step's own record comes first: a job that was cancelled while kiln kept its files has done its work.
+// Then Slurm's verdict, if Slurm ended the job: the message of a killed step is not the cause of the failure.
+// Then the record of the step's failure, and the exit status that the job's script wrote. Slurm forgets jobs
+// (MinJobAge) and need not have an accounting database, so any of it may be missing.
 
-// What is there when the job is over.
+// The evidence when the job is over.
 struct JobTraces {
   std::string id;
   bool is_done = false;                  // the step's record

@@ -19,7 +19,7 @@
 
 namespace kiln {
 
-// What a job is to do.
+// The task of a job.
 struct JobTask {
   std::string key;  // of the step, or of the image that is packaged
   std::string title;

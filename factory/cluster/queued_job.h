@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// What the comment of a job says.
+// The contents of a job's comment.
 struct JobMark {
   std::string run;    // of kiln, that submitted it
   std::string state;  // folder_mark() of its state folder

@@ -24,7 +24,8 @@ class ImageApt {
  public:
   // The next layer of the base, the lowest first.
   void add_layer(const LayerApt& layer);
-  // Adds the changes of a step to the base. Steps are alternatives, so a step removes nothing.
+  // Adds the files of a step on top of the base. The steps are not stacked on each other, so a step removes
+  // nothing.
   void add_step(const LayerApt& layer);
 
   // Packages of the base. Throws Error(input) for an invalid status file.

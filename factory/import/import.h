@@ -21,7 +21,7 @@ struct ImportOptions {
   std::string cpu = "x86_64";               // target of images that name none
   std::string gpu = "nvidia:sm_70";         // accelerator of GPU images that name none
   std::vector<std::string> compilers = {};  // graph compilers that there are, by which files may be named
-  // What files start from, as they write it → the image of a registry that takes its place.
+  // The bases of the files, as they write them → the image of a registry that replaces each.
   std::map<std::string, std::string> bases = {};
 };
 

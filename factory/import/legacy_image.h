@@ -1,4 +1,4 @@
-// What one legacy file says, whatever its format. Used by the import only.
+// The contents of one legacy file, in any format. Used by the import only.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct Said {
 };
 using SaidMap = std::map<std::string, Said>;
 
-// What its scripts install and set.
+// The packages and variables of its scripts.
 struct LegacyFacts {
   SaidMap pip;        // normalised name → "==1.4.0", ">=2", "" without a version
   SaidMap wheels;     // the same of wheels that are named by their file: name → "1.4.0"
@@ -129,8 +129,8 @@ class FactReader {
   bool checks_sums_ = false;
 };
 
-// What a pattern in the last part of `source` stands for ("scripts/*.sh"), by name; `source` itself where it
-// holds none, and where nothing fits.
+// The files that match a pattern in the last part of `source` ("scripts/*.sh"), by name; `source` itself if
+// it has no pattern or nothing matches.
 std::vector<std::string> matching_sources(const LegacyTree& tree, const LegacyImage& image,
                                           const std::string& source);
 

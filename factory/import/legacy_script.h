@@ -11,8 +11,8 @@ namespace kiln {
 
 class LegacyScript {
  public:
-  // What a script starts with: it keeps the recipe's folder in $kiln_files and goes to /.
-  // For shellcheck it says where `base`'s /bin/sh is bash.
+  // The beginning of a script: it keeps the recipe's folder in $kiln_files and changes to /. For shellcheck
+  // it says where `base`'s /bin/sh is bash.
   static std::string head(const std::string& from, const std::string& base);
   // Without changes of the shell's state after the last command: nothing would use them.
   std::string text() const { return text_.substr(0, end_); }

@@ -91,7 +91,7 @@ bool configures_assume_yes(const ScriptUnit& unit);
 void check_test_section(const ScriptUnit& unit, Report& report);
 void check_self_tests(const ScriptUnit& unit, Report& report);
 
-// What KL003 says of a flag that native_flag() found.
+// The text of KL003 for a flag that native_flag() found.
 std::string native_text(std::string_view flag);
 
 // The part of `text`, a URL or a word with one, that names a moving branch: "/archive/master.zip"; ""

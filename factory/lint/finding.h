@@ -1,4 +1,4 @@
-// What a check found, and the report that checks write to.
+// A finding of a check, and the report that checks write to.
 #pragma once
 
 #include <optional>

@@ -14,7 +14,7 @@
 
 namespace kiln::lint {
 
-// What a path is, by its name and content.
+// Kind of a path, by its name and content.
 enum class FileKind { recipe, matrix, site, dockerfile, definition, script, requirements, python, unknown };
 FileKind kind_of_file(const fs::path& file);
 
@@ -89,8 +89,8 @@ class Linter {
   std::set<std::string> pinned_;  // recipes of bases that a lockfile pins: their tags may move
 };
 
-// What shellcheck says about the files, in one batch; findings of unchanged scripts come from the cache.
-// Throws nothing for a shellcheck that is missing: a note says so.
+// Runs shellcheck on the files, in one batch; findings of unchanged scripts come from the cache. Does not
+// throw if shellcheck is missing: a note says so.
 void run_shellcheck(const std::vector<Script>& scripts, const std::map<std::string, SourceFile>& sources,
                     const Shellcheck& setup, FileSystem& files, Report& report,
                     std::vector<std::string>& notes);

@@ -1,4 +1,4 @@
-// What a CUDA release can do: the tables of data/cuda.json, with their sources there.
+// The abilities of CUDA releases: the tables of data/cuda.json, with their sources there.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ std::optional<std::string> last_cuda_for(std::string_view family);
 
 bool is_cuda_version(std::string_view text);  // digits and dots
 
-// What TensorFlow's releases need of other software: the table of data/tensorflow.json.
+// The needs of TensorFlow's releases: the table of data/tensorflow.json.
 
 // Whether the wheel of this release takes every later protobuf.
 bool takes_any_protobuf(const Version& tensorflow);

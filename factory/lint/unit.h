@@ -1,4 +1,4 @@
-// What rules look at: pieces of shell with where they run.
+// The input of rules: pieces of shell with the place where they run.
 #pragma once
 
 #include <optional>
@@ -79,7 +79,7 @@ struct AptCall {
   Call call;
   const ShellToken* verb;  // "install"
 
-  // What is asked for, as written: "cmake", "cmake=3.16*", "./a.deb", "$PACKAGES".
+  // The requested packages, as written: "cmake", "cmake=3.16*", "./a.deb", "$PACKAGES".
   std::vector<const ShellToken*> packages() const;
 };
 

@@ -1,5 +1,5 @@
-// What a night builds when it has not the time for everything: first what is stale, then what was asked for,
-// then what was never built. Pure.
+// Chooses the images that a night builds without enough time for all: first stale ones, then requested ones,
+// then those that were never built. Pure.
 #pragma once
 
 #include <cstdint>

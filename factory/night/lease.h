@@ -22,7 +22,7 @@
 
 namespace kiln {
 
-// Who holds it, and how long ago it was last heard of.
+// The holder of the lease, and the time since its last sign of life.
 struct LeaseHolder {
   std::string holder;
   std::chrono::seconds silence{0};

@@ -1,5 +1,5 @@
-// What a night measures: images that claim more than stock, and that have no measurement against their
-// stock with these bits, this version of the workload and on this kind of machine. Pure.
+// Chooses the images that a night measures: those that claim more than stock, and that have no measurement
+// against their stock with these bits, this version of the workload and on this kind of machine. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What one night of a matrix did, as its report says it: `<state>/nights/<matrix>/<number>/night.json`.
-// Schema: `kiln schema night`.
+// The report of one night of a matrix: `<state>/nights/<matrix>/<number>/night.json`. Schema: `kiln schema
+// night`.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ std::string_view name_of(Verdict verdict);
 bool is_good(Verdict verdict);     // there is an image of today's plan
 bool has_failed(Verdict verdict);  // this night tried to build it, and there is no image
 
-// Who must act, so that it becomes good.
+// The party that must act on a failure.
 enum class Actor { nobody, recipe, site };
 std::string_view name_of(Actor actor);
 
@@ -81,7 +81,7 @@ struct NightImage {
   std::map<std::string, NightGain> gains{};  // by gain_place() (night_gains.h)
 };
 
-// What kind of trouble the night itself had.
+// Kinds of trouble of the night itself.
 enum class TroubleCause {
   network,   // a registry or a source did not answer
   refused,   // a registry refuses the login or the request
@@ -139,7 +139,7 @@ struct Trend {
   bool suspected = false;
 };
 
-// What the lockfile was moved by, or why it was not.
+// The changes of the lockfile, or the reason why there is none.
 struct LockNews {
   std::vector<std::string> changes;    // "base/debian@trixie: sha256:… → sha256:…"
   std::vector<std::string> held;       // moved, and does not count yet, with the day on which it will
@@ -181,10 +181,10 @@ struct NightReport {
 Json to_json(const NightReport& report);
 NightReport night_from_json(const JsonNode& node);  // throws Error(input)
 
-// What a report keeps of the nights before it: how they ended, and the values that series are made of. Their
-// reports have thousands of images each, and a night looks back on many. Pure.
+// The part of earlier nights that a report keeps: their results, and the values of series. Their reports have
+// thousands of images each, and a night reads many of them. Pure.
 
-// What a night has added to the series of an image.
+// The values that a night has added to the series of an image.
 struct PastValues {
   std::string name;                      // of the image
   double seconds = 0;                    // 0: it was not built

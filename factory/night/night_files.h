@@ -48,8 +48,8 @@ class NightFolder {
   // memory at a time. Damaged ones are left out, and named in `damaged`.
   void each_report(const std::function<bool(const NightReport&)>& visit,
                    std::vector<std::string>* damaged = nullptr) const;
-  // The same of what is kept of each night, without its images. What has no past.json, or a damaged one, is
-  // read from its report.
+  // The same for the kept part of each night, without its images. A night without an intact past.json is read
+  // from its report.
   void each_past(const std::function<bool(PastNight)>& visit,
                  std::vector<std::string>* damaged = nullptr) const;
   // A night that has begun and not ended: it runs, or it was killed.

@@ -33,7 +33,7 @@ std::string gate_text(const GateJob& job);
 // "pytorch:2.6.0-…: seconds 120.0 → 240.0 (+100 %) since night 9".
 std::string trend_text(const Trend& trend);
 
-// What a terminal gets: what failed and who must act, then what changed. Ends with the headline.
+// The text for a terminal: failures with the party that must act, then changes. Ends with the headline.
 std::string night_text(const NightReport& report);
 
 // As a JUnit report (report/junit.h): a case for each image, each gate, each trouble and the night. With a

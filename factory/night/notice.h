@@ -1,4 +1,4 @@
-// What is told to people, and when: on a change, not every night. Pure.
+// Decides which notice people get, and when: on a change, not every night. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// What the last notice said.
+// The contents of the last notice.
 struct SentNotice {
   std::string state;                 // as name_of(NightState); "" = there was no notice
   std::vector<std::string> failing;  // names, sorted

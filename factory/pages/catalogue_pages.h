@@ -57,7 +57,7 @@ class CataloguePages {
 
 // All pages as a folder of files, which is either complete or missing.
 
-// What was written.
+// Size of a written export.
 struct WrittenPages {
   std::size_t files = 0;
   std::uint64_t bytes = 0;

@@ -46,17 +46,17 @@ RunAxes run_axes(const ImageSpec& image);
 // that claims to be faster.
 bool is_stock(const ImageSpec& image, const RecipeBook& recipes);
 
-// Starts the workload once in the image, without the variables that tune it from outside, and finds where
-// its warm-up ends. A run for each of its metrics, at least one. What disturbed it is in the marks. Errors:
-// images_failed (the workload failed, or printed nothing that can be believed; the message names the log),
-// store (the disk was full, or the engine crashed), timeout (it was ended after request.wall), interrupted.
+// Starts the workload once in the image, without the variables that tune it from outside, and finds where its
+// warm-up ends. A run for each of its metrics, at least one. Disturbances are in the marks. Errors:
+// images_failed (the workload failed, or printed no credible result; the message names the log), store (the
+// disk was full, or the engine crashed), timeout (it was ended after request.wall), interrupted.
 std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup& setup);
 
 // The same of a script that prints an objective in place of a measurement. Throws as run_workload().
 double run_objective(const BenchRequest& request, const StepSetup& setup);
 
-// What a machine can do (memory, arithmetic, disk), measured once by the workload `host-rates` in an image of
-// the catalogue, and kept in the state folder.
+// The rates of a machine (memory, arithmetic, disk), measured once by the workload `host-rates` in an image
+// of the catalogue, and kept in the state folder.
 inline constexpr const char* kHostRates = "host-rates";  // the workload
 
 struct HostRecord {

@@ -45,7 +45,7 @@ class RoundFiles : public NodeFiles {
   std::optional<std::vector<BenchAnswer>> answers(const std::string& key, const BenchRound& round) const;
 };
 
-// What rounds measured before their turns came.
+// Measurements of rounds that ran before their turns.
 class RoundAnswers {
  public:
   // REQUIRES: an answer for each start of each round.

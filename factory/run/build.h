@@ -22,7 +22,7 @@ class StateNames;
 enum class Outcome { built, up_to_date, failed, not_reached, skipped };
 std::string_view name_of(Outcome outcome);
 
-// What became of one image.
+// Result of one image.
 struct ImageOutcome {
   std::string id;    // cell
   std::string name;  // repository:tag
@@ -94,7 +94,7 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
 void restore_plan(const BuildPlan& plan, const StatePaths& state, FileSystem& files,
                   const std::function<void(const std::string&)>& tell);
 
-// What became of an image, by what the state folder has `after` the build. `was_built`: before it.
+// The result of an image, from the contents of the state folder `after` the build. `was_built`: before it.
 // `for_this_machine`: it can be built here.
 ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
                         const BuildSetup& setup, const BuildReport& report);

@@ -1,5 +1,5 @@
-// What a build hears of its steps while they run: from their FIFO, from their logs, and from what ninja
-// prints.
+// Collects the events of a build's running steps: from their FIFO, from their logs, and from the output of
+// ninja.
 #pragma once
 
 #include <atomic>

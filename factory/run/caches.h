@@ -1,6 +1,6 @@
-// What a step finds again of what its recipe's scripts kept when they ran before: caches of compilers and of
-// downloads. They are mounted while a script runs, are in no key and in no layer, and must not decide a bit:
-// docs/air-gapped.md says how that is seen to.
+// Caches of compilers and of downloads that earlier scripts of a recipe left for a step. They are mounted
+// while a script runs, are in no key and in no layer, and must not decide a bit: docs/air-gapped.md says how
+// kiln ensures this.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the next build does with each cell of a plan, and why.
+// Decides what the next build does with each cell of a plan, and why.
 #pragma once
 
 #include <optional>
@@ -39,8 +39,8 @@ class StateView {
   ExplainedState explain(const ResolvedImage& image) const;
   bool is_whole(const ResolvedImage& image) const;  // its state is CellState::built
   NodeState step(const std::string& key) const;
-  // Of an image those of its steps and tests that the next build runs, in order of execution. What only
-  // stands below a step that is done is not run: that was fetched whole.
+  // Of an image those of its steps and tests that the next build runs, in order of execution. Steps that are
+  // only below a finished step are not run: the finished one was fetched completely.
   std::vector<StepTable::Number> to_run(const ResolvedImage& image) const;
   // Where a step or test that is done was fetched from; "": it was made here.
   std::string fetched_from(const std::string& key) const;

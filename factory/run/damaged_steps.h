@@ -25,9 +25,9 @@ bool is_undamaged(const std::string& key, const StatePaths& state, const FileSys
 // layer.
 std::string seen_damage(const LayerChain& chain, const BlobStore& store);
 
-// Reads the layers, and takes those away that do not have the bytes that were written. What it took, as
-// "layer 2, sha256:…, does not have the bytes that were written"; "" when all are whole. For a caller that
-// could not use one of them. Throws Error(store) when one cannot be read.
+// Reads the layers, and removes those that do not have the written bytes. Returns the removed ones, as "layer
+// 2, sha256:…, does not have the bytes that were written"; "" if all are intact. For a caller that could not
+// use one of them. Throws Error(store) when one cannot be read.
 std::string take_damaged_layers(const LayerChain& chain, const BlobStore& store);
 
 // Times of records, which ninja looks at.

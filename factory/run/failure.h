@@ -25,7 +25,7 @@ std::string describe_end(const CommandResult& result, const CommandLimits& limit
 // its last line.
 void check_script(const CommandResult& result, const CommandLimits& limits);
 
-// Who must act on a failure of this class: "(build): …", the word after a reason.
+// Explains who must act on a failure of this class: "(build): …", the word after a reason.
 std::string explanation_of(FailureClass failure);
 
 FailureClass failure_class_of(const Error& error);

@@ -79,8 +79,8 @@ std::vector<StepTable::Number> open_steps(const BuildPlan& plan, const ImageNumb
 Forecast forecast_of(const BuildPlan& plan, const ImageNumbers& images, StateNames& before,
                      const std::vector<PastRun>& history, int jobs, const ClosedSteps& closed = {});
 
-// What a build of these images takes, `jobs` steps at a time. nullopt where all of them are built, and where
-// fewer than half of their steps were ever run.
+// The expected time of a build of these images, with `jobs` steps at a time. nullopt if all of them are
+// built, or if fewer than half of their steps have ever run.
 struct ExpectedBuild {
   std::size_t steps = 0;  // tests and packaging included
   int jobs = 1;

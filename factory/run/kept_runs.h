@@ -23,7 +23,7 @@ class KeptRuns {
   // REQUIRES: both outlive this.
   KeptRuns(const StatePaths& state, FileSystem& files) : state_(state), files_(files) {}
 
-  // What a run is named by: 64 hex digits.
+  // The name of a run: 64 hex digits.
   static std::string sum_of(const BenchRun& run);
   bool contains(const std::string& sum) const { return files_.exists(state_.bench_run(sum)); }
   std::string add(const BenchRun& run);  // its sum
@@ -59,7 +59,7 @@ class BegunComparison {
   std::vector<BenchRun> find(int round, const std::string& key) const;
   // All of one start of the workload: killed within, it is still to be run. REQUIRES: not empty.
   void add(const std::vector<BenchRun>& runs);
-  // What was measured of this image here is not to be believed: its runs, which are returned, are removed.
+  // Removes the runs of this image, because its measurements here are wrong, and returns them.
   std::vector<BenchRun> forget(const std::string& key);
   void end() { files_.remove_all(file_); }
   // For files of the same comparison that jobs read and write.
@@ -79,7 +79,7 @@ class BegunComparison {
 std::set<std::string> unfinished_sessions(const KeptRuns& runs, const StatePaths& state,
                                           const FileSystem& files);
 
-// What the index says of measured sessions: the figures of their runs (bench/session.h), as long as these are
+// The index's records of measured sessions: the figures of their runs (bench/session.h), as long as these are
 // kept.
 class SessionRecords {
  public:

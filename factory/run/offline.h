@@ -1,5 +1,5 @@
-// What steps get in place of a network: the folder that `kiln mirror` filled, mounted read-only, and the
-// words that lead apt, pip, git and the scripts of recipes to it. Nothing of it is in a layer.
+// The replacement for a network in steps: the folder that `kiln mirror` filled, mounted read-only, and the
+// settings that point apt, pip, git and the scripts of recipes to it. Nothing of it is in a layer.
 #pragma once
 
 #include <string>

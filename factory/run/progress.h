@@ -45,7 +45,7 @@ struct StepEvent {
 Json to_json(const StepEvent& event);
 std::optional<StepEvent> step_event_from_line(std::string_view line);  // nullopt: not one of ours
 
-// What a step has to tell that is no state of it, as a line of its stdout.
+// A note of a step that is no state of it, as a line of its stdout.
 std::string note_line(const std::string& text);
 std::optional<std::string> note_from_line(std::string_view line);  // nullopt: another line
 

@@ -1,6 +1,6 @@
 // publish --to: images go into a registry before a snapshot of the index names them, and readable tags move
-// after it, the site's own names last. What the index says is the journal of the tags: the next publication
-// completes what a kill has left. What lies there already is looked at as well.
+// after it, the site's own names last. The index is the journal of the tags: the next publication completes
+// an interrupted one. kiln also checks objects that are already in the registry.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct LookTerms {
   const SigningKey* key = nullptr;  // whose signatures have to be there; null: any, where we have signed
 };
 
-// What of an image is not in the registry as it should be.
+// A part of an image that is missing or wrong in the registry.
 struct LostPart {
   std::string what;    // "layer 2, sha256:…", "the tag 2.10-…-1a2b3c4d5e6f"
   std::string damage;  // "is missing"
@@ -56,7 +56,7 @@ struct LostPart {
 struct ImageInRegistry {
   std::string repository;
   const ImageRecord* image = nullptr;
-  PushedRecord pushed{};  // what we know of it there
+  PushedRecord pushed{};  // kiln's record of it there
 };
 
 class RegistryLook {
@@ -88,7 +88,7 @@ class RegistryLook {
   std::map<std::string, std::string> said_;  // damage by "repository@sha256:…"
 };
 
-// What the site's own names stand for in a snapshot of the index.
+// The images of the site's own names in a snapshot of the index.
 
 // A name, and its images: one a platform.
 struct AliasedImages {
@@ -155,8 +155,8 @@ class RegistryPublisher {
   void keep(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries,
             const KeepTerms& terms);
 
-  // What move_tags() and move_aliases() would have to do: a tag that is missing is lost, one that names
-  // another image is foreign. Throws as they do.
+  // Reports the work of move_tags() and move_aliases(): a missing tag is lost, one that names another image
+  // is foreign. Throws as they do.
   void look_at_tags(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries);
 
   const PushReport& report() const { return report_; }
@@ -172,7 +172,7 @@ class RegistryPublisher {
     std::vector<const ImageRecord*> images{};  // that it names
   };
 
-  // What became of a tag: "": it is as it should be.
+  // Result of a tag: "": it is as it should be.
   struct MovedTag {
     bool moved = false;
     std::string foreign{}, mended{};

@@ -53,7 +53,7 @@ std::string text_of(const TryTerms& terms, int number, const RetryRules& rules);
 // The tries of one step: each waits for its share of this machine's memory, is kept in the history, and is
 // followed by another where next_try() says so.
 
-// What one try has, and where it says what it took.
+// The resources of one try, and its report of their use.
 struct StepTry {
   int number = 1;
   TryTerms terms = {};
@@ -76,7 +76,8 @@ class StepTries {
   std::uint64_t share_of(const TryTerms& terms) const;
   std::unique_ptr<MemoryShare> wait_for_share(const StepTry& attempt) const;
   void keep(const StepTry& attempt, PastRun::End end, double seconds) const;
-  // What follows `attempt`, which ended with `error`: said, logged and waited for; false: nothing.
+  // Prepares the try after `attempt`, which ended with `error`: reports it, logs it and waits for it; false:
+  // there is no further try.
   bool prepare_next(StepTry& attempt, const Error& error);
   void tell(bool waits, const std::string& what) const;
 

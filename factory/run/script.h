@@ -1,4 +1,4 @@
-// What a recipe's script sees: files, environment and mounts. docs/formats/recipe.md has the table.
+// The environment of a recipe's script: files, variables and mounts. docs/formats/recipe.md has the table.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace kiln {
 // Files of a build stage that a script sees at their places while it runs, and that are in no layer.
 class BuiltFiles {
  public:
-  // What `step` mounts, of a container on `stage`, for a run in `container`. Throws Error(images_failed) for
-  // a path that the stage lacks or has as a link, which would lead out of it. REQUIRES: `container` outlives
-  // this.
+  // The mounts of `step`, from a container on `stage`, for a run in `container`. Throws Error(images_failed)
+  // for a path that the stage lacks or has as a link, which would lead out of it. REQUIRES: `container`
+  // outlives this.
   BuiltFiles(const Step& step, const StepRecord& stage, Container& container, Engine& engine);
 
   const std::vector<Mount>& mounts() const { return mounts_; }
@@ -56,7 +56,7 @@ Command host_script(const Step& base, const std::string& script, const StepSetup
 // Throws as check_script does.
 std::optional<fs::path> site_of_base(const StepSetup& setup, const fs::path& folder, const fs::path& log);
 
-// What everything that runs in a container upon `parent` finds: variables, and with `network` the site's
+// The settings of every run in a container on top of `parent`: variables, and with `network` the site's
 // configuration. Writes to `folder`, which is private, and to `log`.
 ContainerRun container_run(const StepRecord& parent, bool network, const StepSetup& setup,
                            const fs::path& folder, const fs::path& log);
@@ -66,7 +66,7 @@ ContainerRun container_run(const StepRecord& parent, bool network, const StepSet
 ContainerRun container_script(const Step& step, const StepRecord& parent, const fs::path& files,
                               const StepSetup& setup, const fs::path& folder, const fs::path& log);
 
-// What engines see of our environment: an allow-list.
+// The part of kiln's environment that engines get: an allow-list.
 std::map<std::string, std::string> engine_environment(const std::map<std::string, std::string>& ours,
                                                       const fs::path& temporary);
 
@@ -112,7 +112,7 @@ HandedSecrets hand_in_secrets(const std::vector<std::string>& names, const Site&
 
 struct ShellStart {
   Step step;
-  // What the step left, and not what it started from: for steps that run no script in a container as well.
+  // The files after the step, not those before it; also for steps that run no script in a container.
   bool after = false;
   std::map<std::string, std::string> environment = {};  // `after`: the image's
 };

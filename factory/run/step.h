@@ -24,9 +24,9 @@ struct StepSetup {
   const Clock& clock;
   std::map<std::string, std::string> environment;        // ours; the allow-list decides what a script sees
   std::map<std::string, fs::path> recipe_folders;        // "framework/pytorch" → folder
-  std::optional<Step> base = {};                         // what the step stands on, at the very bottom
+  std::optional<Step> base = {};                         // the lowest step below this one
   std::function<void(const PullState&)> tell_pull = {};  // as Skopeo::tell
-  // What the step waits for, and then that it goes on ("", or which try it is).
+  // Called with the reason of a wait, and after the wait with "" or the number of the try.
   std::function<void(bool waits, const std::string& what)> tell = {};
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
   std::optional<TestMachine> test_machine = {};  // of a test

@@ -23,7 +23,7 @@ struct StepTerms {
   bool operator==(const StepTerms&) const = default;
 };
 
-// What the site in use says.
+// The settings of the site file in use.
 StepTerms terms_of(const Site& site);
 
 Json to_json(const StepTerms& terms);

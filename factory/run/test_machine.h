@@ -30,7 +30,7 @@ bool met_old_kernel(const CommandResult& result);
 // `target`. An emulator's features do not depend on the target.
 std::string lacking_here(const std::string& target, const TestMachine& machine);
 
-// What an image is for.
+// The target of an image.
 struct TestTarget {
   std::string cpu;                     // archspec's name
   std::vector<std::string> gpus = {};  // "sm_90", "gfx90a"; empty: none

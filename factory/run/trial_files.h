@@ -1,5 +1,5 @@
-// What the jobs of a tuning read and write (node_files.h); subject.json says what they start: image, workload
-// or script, and the kind of machine that is measured.
+// The files of a tuning's jobs (node_files.h). subject.json has the subject: image, workload or script, and
+// the kind of machine that is measured.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What a tuning does to the outside: its journal on disk, the searcher that proposes settings, and a start of
-// the workload with one of them.
+// The effects of a tuning: its journal on disk, the searcher that proposes settings, and a start of the
+// workload with one of them.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ class TuningFile {
   const fs::path& path() const { return path_; }
   // For files of the same tuning that jobs read and write.
   fs::path folder() const { return fs::path(path_).replace_extension(".trials"); }
-  // What is there, without what a kill left of a line; writes the head where there is nothing. Throws
-  // Error(store).
+  // The journal on disk, without the partial line of a killed process. Writes the head if there is none.
+  // Throws Error(store).
   TuningJournal begin();
   void add(const std::vector<Json>& lines);  // in one go; throws Error(store)
   void remove();                             // with its folder
@@ -47,7 +47,7 @@ struct TuningSearch {
   std::vector<TuningSetting> propose(const fs::path& journal, std::size_t count) const;
 };
 
-// What is started again and again.
+// The program that the tuning starts again and again.
 struct TuningSubject {
   BenchRequest request;
   std::string metric;      // of several of the workload, "" of its only one

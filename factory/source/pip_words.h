@@ -1,4 +1,4 @@
-// What pip is asked for: one package as PEP 508 writes it, and the lines of a requirements file.
+// Requirements for pip: one package as PEP 508 writes it, and the lines of a requirements file.
 #pragma once
 
 #include <optional>

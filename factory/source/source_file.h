@@ -36,8 +36,8 @@ struct Span {
   std::size_t end = 0;
 };
 
-// What both parsers share: places, refusals, and Go's idea of white space, which BuildKit and Apptainer trim
-// by.
+// Shared by both parsers: places, refusals, and Go's definition of white space, by which BuildKit and
+// Apptainer trim.
 
 // A position in a file. Counted from 1, columns in bytes; 0 means "the file as a whole".
 struct Position {
@@ -90,7 +90,7 @@ std::string_view trim_left(std::string_view text);
 std::string_view trim_right(std::string_view text);
 std::string_view trim(std::string_view text);
 
-// What a file is, by its name alone, in small or capital letters; and whether it is a link.
+// Kind of a file, by its name alone, in small or capital letters; and whether it is a link.
 
 // `word` alone, or `word`, one of . - _ and more text
 bool begins_with(std::string_view name, std::string_view word);

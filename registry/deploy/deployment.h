@@ -54,7 +54,7 @@ struct Deployment {
   std::vector<std::string> notes;    // what the user did not ask for, or does not get
 };
 
-// What is not in the document.
+// Terms that are not in the document.
 struct DeployTerms {
   std::optional<Scheduler> scheduler{};       // where neither document nor infrastructure names one
   std::optional<ContainerRuntime> runtime{};  // before the infrastructure's

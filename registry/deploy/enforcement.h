@@ -27,7 +27,7 @@ struct EnforcementScript {
 // variable that nothing sets and for a directive of a scheduler, which would follow commands and be ignored.
 EnforcementScript read_enforcement_script(const JsonNode& node);
 
-// What conditions are held against, and what templates may use.
+// The values for conditions, and the variables of templates.
 struct ScriptSituation {
   std::string application;
   std::map<std::string, std::string> options;  // of the framework's or the library's part: "xla": "true"

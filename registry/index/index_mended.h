@@ -31,7 +31,7 @@ class UnseenWriter {
 };
 
 // Reads as long as a commit goes on that this machine sees no lock of: on a mount whose locks are its own,
-// the file is met half written. What is damaged for good is damage at once.
+// the file is met half written. Permanent damage is reported at once.
 template <typename Action>
 auto beside_unseen_writers(const std::filesystem::path& folder, const std::function<void()>& again,
                            Action action) {

@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-// The database, and the sidecars that it is made from. What a sidecar proves counts, whether or not its row
-// is there yet: a power cut can take back a transaction, and another process may be about to commit it.
+// The database, and the sidecars that it is made from. A sidecar counts, whether or not its row exists yet: a
+// power cut can take back a transaction, and another process may be about to commit it.
 struct IndexState {
   std::filesystem::path folder;
   Database::Access access;
@@ -72,7 +72,7 @@ inline constexpr std::int64_t kIndexFormat = 4;  // of schema.sql
 // The tables and the rows that an empty index has; inside a writing transaction of the caller.
 void make_tables(Database& database);
 
-// What snapshots/current.json proves; number 0 when there is none.
+// The contents of snapshots/current.json; number 0 if there is none.
 struct CurrentSidecar {
   std::int64_t number = 0;
   std::optional<RowSum> root;  // none: of an earlier format

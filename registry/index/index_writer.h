@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// One writing transaction of the caller: finish() before its commit. What it costs is what it touches. Throws
-// DamagedDatabase when a row that it touches is not what was written.
+// One writing transaction of the caller: finish() before its commit. Its cost depends only on the rows that
+// it touches. Throws DamagedDatabase if such a row differs from the written one.
 class IndexWriter {
  public:
   explicit IndexWriter(IndexState& state);

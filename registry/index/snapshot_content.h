@@ -37,7 +37,7 @@ class RowSum {
   Limbs limbs_{};
 };
 
-// What a name stands for.
+// The image of a name.
 struct Tagged {
   std::string image;  // images.id
   bool stale = false;
@@ -87,7 +87,7 @@ inline constexpr std::size_t kMostSnapshot = 256u << 20;
 // How a tag counts in the root of a snapshot.
 std::string tag_checksum(const TagName& name, const Tagged& tagged);
 RowSum root_of(const TagMap& tags);
-// What makes `after` of `before`, by name.
+// The changes from `before` to `after`, by name.
 std::vector<TagChange> changes_between(const TagMap& before, const TagMap& after);
 
 // As kiln wrote it before sidecars of what changed; its checksum was in the row of a snapshot.

@@ -27,7 +27,7 @@ std::vector<int> speed_classes(const std::vector<Quartiles>& fastest_first);
 enum class Direction { unknown, less, more };
 Direction direction_of(std::string_view unit);
 
-// What an image's speed is worth among others.
+// The speed of an image in comparisons.
 struct Speed {
   const Measurement* measured = nullptr;
   int speed_class = 0;  // 0: as fast as the fastest

@@ -22,7 +22,7 @@ struct Demand {
   std::string question;  // "tensorflow 2.1, optimised, xla, nvidia": application, version and choices
   std::string host;      // "zen4,nvidia:sm_90"; "" = none was known
   Outcome outcome = Outcome::answered;
-  std::string why;  // what prevents a better answer; "" if nothing does
+  std::string why;  // the obstacle to a better answer; "" without one
   std::uint64_t count = 1;
   std::string last;  // day, "2026-11-23"
 };
@@ -55,7 +55,7 @@ std::vector<Demand> read_demand(const std::filesystem::path& state);
 // a microarchitecture. nullopt for a text that no question has.
 std::optional<ImageQuery> query_of(const Demand& demand, const std::set<std::string>& compilers);
 
-// Who asked, as far as it was counted: processor and accelerators.
+// The counted host of the question: processor and accelerators.
 Host host_of(const Demand& demand);
 
 }  // namespace kiln

@@ -65,7 +65,7 @@ struct ServedPage {
 // path is whatever was asked for. Called by several threads at once.
 using PageMaker = std::function<std::optional<ServedPage>(const std::string& path)>;
 
-// What endpoints work on; all of it outlives them.
+// The objects that endpoints use; all of them outlive the endpoints.
 struct EndpointContext {
   ImageChooser& chooser;
   DemandBatch& demand;
@@ -106,7 +106,8 @@ class QueryParameters {
 
 // 200 with this, in the form in which the command line prints it.
 EndpointAnswer json_answer(const Json& json);
-// What the index answers. Throws Error(locked) when there is none yet, after what is wrong with the question.
+// The answer of the index. Reports errors of the question first, then throws Error(locked) if there is no
+// index yet.
 ChooserReply choose(const EndpointContext& context, const ChooserQuestion& question);
 // The job scripts of a document. Throws as choose() and answer_job().
 JobAnswer job_of(const EndpointContext& context, const std::string& document, const JobQuestion& question);
@@ -122,7 +123,7 @@ EndpointAnswer answer_explain(const EndpointCall& call, const EndpointContext& c
 // /v1/job.
 EndpointAnswer answer_job_script(const EndpointCall& call, const EndpointContext& context);
 
-// What the index holds.
+// The images of the index.
 EndpointAnswer answer_images(const EndpointCall& call, const EndpointContext& context);
 EndpointAnswer answer_image(const EndpointCall& call, const EndpointContext& context);
 EndpointAnswer answer_snapshots(const EndpointCall& call, const EndpointContext& context);
