@@ -25,7 +25,7 @@ struct RunAxes {
   std::vector<std::string> compilers;    // graph compilers, sorted
   std::string accelerator;               // cpu, or nvidia:sm_90
   std::vector<std::string> libraries{};  // that its cell names, such as openblas; sorted
-  std::vector<std::string> runtimes{};   // such as tcmalloc; sorted
+  std::vector<std::string> runtimes{};   // for example tcmalloc; sorted
 };
 
 // The machine around the run.
@@ -48,7 +48,7 @@ struct BenchRun {
   std::string key;                // the image's plan key
   std::string name;               // repository:tag
   RunAxes axes;
-  bool stock = false;    // what the project itself publishes for that version
+  bool stock = false;    // the project's own build of that version
   int threads = 0;       // that the workload could use
   std::string affinity;  // processors that it could run on, as Linux lists them: "0-3,8"
   std::map<std::string, std::string> cleared;  // variables of ours that the workload was kept from
@@ -58,7 +58,7 @@ struct BenchRun {
   std::string kiln;                                  // version that measured, and the commit of its recipes
   int round = 0;                                     // of its session, from 0
   std::string place;                                 // of the image in it: A, B, …
-  nlohmann::json output = nlohmann::json::object();  // what the workload printed, without its samples
+  nlohmann::json output = nlohmann::json::object();  // the workload's output without its samples
   std::string session{};         // in which images took turns (bench/session.h); "" in old runs
   std::string workload_files{};  // digest of the workload's files, 64 hex; "" in old runs
 

@@ -32,7 +32,7 @@ struct GlobalOptions {
   std::string site;
   std::string engine;     // in place of the site file's
   std::string partition;  // of the launcher, in place of the site file's
-  bool no_cache = false;  // whatever the site file says
+  bool no_cache = false;  // overrides the site file
   std::vector<std::string> recipes;
   std::string colour = "auto";
   std::string progress = "auto";

@@ -4,7 +4,7 @@
 //  - a job bears the step's key in its comment, and is looked for before another is submitted;
 //  - jobs of one step have one name and --dependency=singleton, so that one whose submission was not seen
 //    succeed waits for the other, and then finds that the step is done;
-//  - what runs the step holds its claim (state/claim.h).
+//  - the process that runs the step holds its claim (state/claim.h).
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct JobTask {
   std::string title;
   PastRun like;  // as the history knows it
   SlurmPartition partition;
-  std::vector<std::string> command;  // what the job runs
+  std::vector<std::string> command;  // run by the job
   std::function<bool()> is_done{};   // the record is there
   bool whole_node = false;           // it measures, so Slurm puts no other job on its node
   std::chrono::seconds time{0};      // that it needs, of a whole node; 0: as the partition says

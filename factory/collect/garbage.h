@@ -26,7 +26,7 @@ enum class GarbageKind {
   log,
   cache,         // of evidence/
   recipe,        // a component's files
-  leaving,       // what a killed process, or an earlier kiln, left
+  leaving,       // left by a killed process or an earlier kiln
   engine,        // an image of the engine's store, or what is in no image there
   pushed_tag,    // of a registry
   pushed_index,  // of a registry: what a name of the site's stood for

@@ -17,7 +17,7 @@ namespace kiln {
 struct RegistryTag {
   std::string name;  // "registry.site/ai/hello:2.10-…", as pushed.jsonl has it
   std::string repository, tag;
-  Digest digest;  // what it names
+  Digest digest;  // of its manifest
 };
 
 struct RegistryImage {

@@ -59,7 +59,7 @@ struct CollectSetup {
   Retention retention;
   std::int64_t now = 0;                                // seconds since 1970
   const Index* index = nullptr;                        // null: nothing was published
-  std::chrono::seconds grace = std::chrono::hours(1);  // what has no name may be about to get one
+  std::chrono::seconds grace = std::chrono::hours(1);  // a file without a name may be about to get one
 };
 
 // An image that has a record, slim: what names, files and blobs it has.

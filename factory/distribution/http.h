@@ -34,7 +34,7 @@ struct HttpAnswer {
   int status = 0;
   std::multimap<std::string, std::string> headers{};  // names in lower case
   std::string body{};
-  bool is_local = false;  // what was asked first is this machine, or of its link
+  bool is_local = false;  // the first host asked is this machine, or on its link
 
   std::string header(const std::string& name) const;  // the first; "" without one
 };

@@ -29,7 +29,7 @@ struct RegistryAccess {
   const Clock& clock;
   int retries = 5;  // after the first try
   std::function<void(std::chrono::milliseconds)> wait;
-  std::function<void(const std::string&)> tell = {};  // what it waits for; may be empty
+  std::function<void(const std::string&)> tell = {};  // gets the reason of a wait; may be empty
 };
 
 struct Challenge;

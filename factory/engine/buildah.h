@@ -64,7 +64,7 @@ class BuildahEngine final : public LocalEngine {
   std::string must(const Words& arguments);
   bool has_image(const std::string& image);
   StorageTrees trees() const;
-  bool mounts_are_plain() const;  // what buildah mounts is what OverlayMount would
+  bool mounts_are_plain() const;  // buildah mounts the same as OverlayMount
   void import(const StepRecord& step, const std::string& image);
   // As an image; true where the container is gone with it.
   bool keep(const std::string& container, const std::string& image);

@@ -88,7 +88,7 @@ struct EngineSetup {
   const Clock& clock;
   PullLimits pull_limits = {};
   std::function<void(const PullState&)> tell_pull = {};  // as Skopeo::tell
-  std::string architecture{};                            // what it pulls images for; "": this machine's
+  std::string architecture{};                            // of pulled images; "": this machine's
 };
 
 // The name of steps' images in the storage of engines that have one. The tag is the step's key.
@@ -107,7 +107,7 @@ struct EngineFacts {
   std::string_view name;       // of the program, and in the site file
   std::string_view package;    // Debian's
   std::string_view least;      // version
-  std::string_view isolation;  // what a step shares with the machine
+  std::string_view isolation;  // the parts of the machine that a step shares
   std::string_view fault;      // known, and what kiln does about it; "" = none
   // Another program that does, where that is the only one; "" = none.
   std::string_view stand_in = "";

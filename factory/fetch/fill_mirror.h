@@ -24,7 +24,7 @@ struct FillSetup {
   std::function<WheelFetcher&()> wheels;  // made when it is needed
   std::function<Http&()> http;            // the same
   std::map<std::string, std::string> git_environment;
-  std::function<void(const std::string&)> tell;  // what is being fetched
+  std::function<void(const std::string&)> tell;  // gets the name of the current item
 };
 
 struct FillReport {

@@ -25,7 +25,7 @@ constexpr std::string_view name_of(FigureKind kind) { return kFigureKindNames.of
 struct PanelBar {
   const MeasuredImage* image = nullptr;  // nullptr: a gap
   std::string label;
-  std::string gap;                         // what of it was not measured
+  std::string gap;                         // the unmeasured part of it
   std::optional<MeasuredGain> comparison;  // over the bar that `against` names; nullopt: not in turns with it
   std::string against;                     // "": with none
   std::optional<double> efficiency;        // of scaling: 1 where each rank is as fast as one alone

@@ -19,7 +19,7 @@ struct TwinPair {
 
 struct TwinPairs {
   std::vector<TwinPair> pairs;    // every path once; by folder and name
-  std::vector<ImportNote> notes;  // what could be twins in more than one way
+  std::vector<ImportNote> notes;  // ambiguous twins
 };
 
 TwinPairs pair_twins(const std::vector<std::string>& paths);

@@ -43,14 +43,14 @@ struct LegacyImage {
   Said base;              // a registry reference; "" when there is none that can be pulled
   std::string base_file;  // with its line, where `base` is written, when that is in one of `parents`
   int base_line = 0;
-  std::set<std::string> given_bases;  // what it starts from and --base replaces
+  std::set<std::string> given_bases;  // its bases that --base replaces
   std::string library;  // server of a base that comes from the Singularity library, where the file names one
   std::string base_body;  // of `parents`, as `body`
   std::map<std::string, std::string> base_files;
   std::string body;        // shell, for `/bin/sh -eu` in a folder that holds `files`; "" when the base is all
   std::string build_body;  // the same for the stage that is thrown away
   Said build_base;         // of that stage, where it is not `base`
-  std::vector<std::string> copies;  // what the image takes from that stage
+  std::vector<std::string> copies;  // paths that the image copies from that stage
   SaidMap environment;
   std::string test;                          // shell, "" without a test
   std::map<std::string, std::string> files;  // path in the recipe → bytes

@@ -41,7 +41,7 @@ enum class ScriptRole {
   other,        // any further section: %test, %runscript, %setup
 };
 bool in_recipe(ScriptRole place);  // a script of a recipe, wherever it runs
-bool stays(ScriptRole place);      // what it writes stays in an image
+bool stays(ScriptRole place);      // its files stay in an image
 
 struct ScriptUnit {
   const SourceFile* file = nullptr;

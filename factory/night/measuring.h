@@ -26,7 +26,7 @@ struct MeasureCandidate {
   std::uint32_t image = 0;  // of the plan
   std::string key;
   std::string group;       // whose images have one yardstick: framework, version and accelerators
-  bool is_stock = false;   // what the project itself publishes
+  bool is_stock = false;   // the project's own build
   bool claims = false;     // claims_gain()
   bool was_known = false;  // an earlier night has a word for it under this name, perhaps of other bits
   bool fell_back = false;  // it was proven before, and is not any more

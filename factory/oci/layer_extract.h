@@ -21,7 +21,7 @@ class ContentExtractor {
   virtual ~ContentExtractor() = default;
   virtual void begin_file(std::string_view path) = 0;  // as ContentSink::next_file has it
   virtual void append(std::string_view bytes) = 0;
-  virtual std::string end_file() = 0;  // what ContentSink::take_extract is given
+  virtual std::string end_file() = 0;  // the argument of ContentSink::take_extract
 };
 
 // Bytes of an extract before it is compressed: over a hundred thousand files with all that is kept of them. A

@@ -16,7 +16,7 @@ namespace kiln {
 
 struct ChangedTree {
   std::filesystem::path folder;              // overlayfs' upper folder
-  std::vector<std::filesystem::path> below;  // what it lies upon, topmost first; empty: upon nothing
+  std::vector<std::filesystem::path> below;  // the trees below it, topmost first
 };
 
 // True for paths (relative, no leading "/") that never belong in a layer: run/*, tmp/*, apt's archives and

@@ -36,9 +36,9 @@ ImageRecord declared_record(const ImageSpec& spec, const std::string& architectu
 
 // The package of an image of the plan. It is composed once and goes from pass to pass.
 struct Artifact {
-  LayoutImage image;    // what write_layout takes; `referrers` are those of the documents attached so far
+  LayoutImage image;    // input of write_layout; `referrers`: the documents attached so far
   Descriptor manifest;  // of the image; what is attached does not change it
-  ImageRecord record;   // what the index will know; `layout` is left to the caller that keeps the image
+  ImageRecord record;   // for the index; the caller that keeps the image sets `layout`
 };
 
 // The image of these layers: the base's configuration, then the recipe's environment, labels and command. The
@@ -99,7 +99,7 @@ Artifact attach_sif(Artifact artifact, const SifFacts& facts, const BlobStore& s
 struct PackageRequest {
   const ImageSpec& image;
   std::string plan;         // its name
-  const LayerChain& built;  // what the image's last step left
+  const LayerChain& built;  // layers of the image's last step
   const sbom::RecipeOrigin& origin;
   const Microarchitectures& cpus;
   DocumentFacts facts;

@@ -36,7 +36,7 @@ struct Proposal {
   UpstreamRelease release;
   std::string newest;           // of the recipe's own versions in that range; "" when it has none
   std::string recipe;           // file and line of its newest version there
-  Json version{};               // what to write there for the release: the newest's facts, to be checked
+  Json version{};               // proposed entry for the release: the newest's facts, to be checked
   std::int64_t first_seen = 0;  // Unix seconds, of the first version that was proposed in its place
   bool is_new = false;          // was not shown before
 };

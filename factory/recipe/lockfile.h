@@ -36,7 +36,7 @@ struct LockEntry {
   std::string method;
   std::string image;                            // as the recipe has it, {version} filled in
   std::map<std::string, Digest> digests;        // of the platform's manifest, never of an image index
-  std::map<std::string, std::string> archives;  // what the recipe's `archive` script printed
+  std::map<std::string, std::string> archives;  // output of the recipe's `archive` script
   std::string floating;                         // why nothing pins it; "" when something does or need not
   std::string source_url;
   std::string source_checksum;  // sha256:… or git:<commit>
@@ -67,7 +67,7 @@ fs::path lockfile_beside(const fs::path& matrix);
 Lockfile read_lockfile(const JsonDocument& document);
 
 Json to_json(const Lockfile& lock);
-std::string lockfile_text(const Lockfile& lock);  // what is written; the same lock gives the same bytes
+std::string lockfile_text(const Lockfile& lock);  // the bytes of the file; equal locks give equal bytes
 
 // Fixes what the lockfile pins in the recipes that the plan is made of. An entry whose image is not the
 // recipe's any more pins nothing.

@@ -29,7 +29,7 @@ enum class ParameterKind {
   fact,            // facts of the version
   others,          // the image's components of a kind
   target,          // the target alone
-  optimise,        // what the method and the cell ask for
+  optimise,        // requested by the method and the cell
   cpu_flags,       // the compiler of the stage and the target
   compiler_flags,  // these, and what the method and the cell ask for
   gpu_flags,       // the target's GPUs
@@ -87,7 +87,7 @@ struct CacheKind {
   std::string_view name;     // in recipes
   std::string_view word;     // a script that uses it has this,
   std::string_view without;  // and not this, which switches it off
-  std::string_view how;      // what a script has to do, for people
+  std::string_view how;      // the duty of a script, for people
 };
 
 const CacheKind* find_cache_kind(std::string_view name);  // nullptr: unknown

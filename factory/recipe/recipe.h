@@ -107,7 +107,7 @@ struct Method {
   std::string name;        // hub, pip, distro, vendor, source
   bool optimised = false;  // an "opt build" in the DSL's sense: made for the target, or replaces a stock part
                            // by a faster one
-  bool stock = false;      // what the component's own project publishes, and what others are compared with
+  bool stock = false;      // the project's own build, with which others are compared
   std::string image;       // base only: OCI reference to pull (may contain {version}); "" otherwise
   std::string
       rootfs;  // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
@@ -219,7 +219,7 @@ struct Recipe {
 
 // A component whose recipe is wrong: nothing is made of it.
 struct BrokenRecipe {
-  Recipe read;  // what could be: kind, name, file, and the versions where they were well formed
+  Recipe read;  // the readable part: kind, name, file, and the versions if they are well formed
   Error why;    // Error(input)
 };
 

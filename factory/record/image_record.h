@@ -25,7 +25,7 @@ struct ComponentRecord {
   Version version;
   std::string method;
   bool optimised = false;
-  std::string role{};  // what it is in the image, such as allocator; "" = nothing that has a name
+  std::string role{};  // its role in the image, for example allocator; "" = none
 };
 
 // A file with code beyond the target that does not count.
@@ -72,7 +72,7 @@ struct ImageRecord {
   std::string immutable_tag;
   std::string key;          // plan key, 64 hex
   std::string cell;         // matrix cell id
-  std::string application;  // what the DSL calls the image by: the framework, the MPI library, or an app_tag
+  std::string application;  // the DSL's name for it: the framework, the MPI library, or an app_tag
   Version version;
   std::string method;
   bool optimised = false;  // answers enable_opt_build: true

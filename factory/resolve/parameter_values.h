@@ -25,7 +25,7 @@ enum class FlagPolicy { required, optional, none };
 struct ScriptContext {
   const Chosen* self;
   const Choice* image;                  // all components of the image, in layering order
-  std::span<const Chosen* const> laid;  // what is in this stage already
+  std::span<const Chosen* const> laid;  // the earlier components of this stage
   FlagPolicy flags;
 };
 
@@ -86,7 +86,7 @@ class ScriptValueBook {
   // The inputs of a method's parameters, in addition to its component, version and method.
   struct Reads {
     bool target = false;
-    bool optimise = false;    // what the cell says of it
+    bool optimise = false;    // as the cell states it
     bool toolchains = false;  // those laid in the stage
     bool everything = false;  // parameters whose sources are not known here
     std::vector<Kind> kinds;  // the image's components of these kinds

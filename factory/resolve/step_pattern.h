@@ -26,8 +26,8 @@ enum class StepRole : std::uint8_t { base, copy, install, build, test };
 // The place of a step: with the component's version, it decides which files of its method exist.
 struct StepContext {
   const Target& target;
-  const Choice& image;  // what the finished image has
-  const Choice& stage;  // what the stage of the step has; `image` itself in the last one
+  const Choice& image;  // components of the finished image
+  const Choice& stage;  // components of the step's stage; `image` itself in the last one
 };
 
 // Patterns, each made once.

@@ -28,10 +28,10 @@ struct ImageOutcome {
   std::string name;  // repository:tag
   std::string key;
   Outcome outcome = Outcome::not_reached;
-  std::string reason;                          // failed: the step and its end; skipped: what it is for
-  fs::path log;                                // failed only, as what follows
-  ExitCode cause = ExitCode::images_failed;    // what ended the step (network, store, tool_missing, …)
-  FailureClass failure = FailureClass::build;  // who must act
+  std::string reason;                        // failed: the step and its end; skipped: what it is for
+  fs::path log;                              // failed only, as what follows
+  ExitCode cause = ExitCode::images_failed;  // the cause of the step's end (network, store, tool_missing, …)
+  FailureClass failure = FailureClass::build;  // says who must act
   std::string step = {};                       // its key; "" = the image was not packaged
 };
 
@@ -66,7 +66,7 @@ struct BuildOptions {
   bool keep_going = true;
   std::string kiln;                // this program
   std::int64_t no_step_after = 0;  // 0: no end
-  bool fetch = true;               // what other builders have run
+  bool fetch = true;               // also use steps of other builders
   int at_once = 1;                 // the most steps that the plan lets run side by side; found by build()
 };
 

@@ -62,7 +62,7 @@ class LostSteps {
   bool left_a_record(const std::string& key) const;
 
   const BuildSetup& setup_;
-  std::map<std::string, std::string, std::less<>> edges_;  // what ninja makes → key of the step or image
+  std::map<std::string, std::string, std::less<>> edges_;  // a ninja output → key of the step or image
   std::set<std::string, std::less<>> titles_;
   std::map<std::string, std::string> failed_;  // key → the last line that it printed
   std::string now_;                            // the key that is printed about; "" = none

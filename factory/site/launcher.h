@@ -28,7 +28,7 @@ struct SlurmPartition {
   std::vector<std::string> arguments;  // of sbatch, after those of all jobs
   std::string microarchitecture;       // archspec's name of its machines; "": not said
   JobSize usual;                       // of a step that was not run yet
-  JobSize most;                        // whatever was recorded
+  JobSize most;                        // even if more was recorded
 };
 
 struct SlurmSite {

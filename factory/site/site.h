@@ -38,7 +38,7 @@ struct PullLimits {
   int retries = 5;                                      // after the first try
 };
 
-// What `kiln gc` keeps.
+// Settings of `kiln gc`: snapshots, steps and images that it keeps.
 struct Retention {
   std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // snapshots, images, logs that are younger
   int keep_snapshots = 10;                                     // the newest, whatever their age; at least 1
@@ -93,7 +93,7 @@ struct StepSharing {
   std::string key;                 // signs what is made here: an absolute path; "" = none does
   std::string passphrase_file;     // opens the key; "" = it needs none
   std::vector<std::string> trust;  // public keys: absolute paths
-  std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // what was not used for longer may go
+  std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // steps that were not used for longer may go
   bool is_used() const { return !registry.empty() || !folder.empty(); }
   bool writes() const { return !key.empty() || is_private; }  // else no builder would believe it
 };

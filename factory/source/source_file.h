@@ -83,7 +83,7 @@ inline std::size_t space_at(std::string_view text, std::size_t at) {
   if (c >= 0x80) return wide_space_at(text, at);
   return c == ' ' || (c >= '\t' && c <= '\r') ? 1 : 0;
 }
-bool is_blank(char c);  // what separates a Dockerfile's words: tab, vertical tab, form feed, CR, blank
+bool is_blank(char c);  // a separator of a Dockerfile's words: tab, vertical tab, form feed, CR, blank
 
 // Both parsers trim by space_at(), not by ASCII alone.
 std::string_view trim_left(std::string_view text);

@@ -36,7 +36,7 @@ struct StepRecord {
 struct TestRecord {
   std::string key;
   double seconds = 0;
-  std::string last_line;  // what the test said it proved
+  std::string last_line;  // of the test's output: its claim
   std::string host{};     // where it ran: the machine's name,
   std::string cpu{};      // and archspec's of its processor; "" in records of before these were kept
   std::string taken{};    // RFC 3339
@@ -46,7 +46,7 @@ struct TestRecord {
   RecordOrigin origin{};
 };
 
-enum class FailureClass { input, build, infrastructure, policy };  // who must act
+enum class FailureClass { input, build, infrastructure, policy };  // says who must act
 std::string_view name_of(FailureClass failure);
 std::optional<FailureClass> failure_class_named(std::string_view name);  // nullopt: unknown name
 

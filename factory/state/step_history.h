@@ -62,7 +62,7 @@ std::vector<PastRun> read_history(const std::filesystem::path& file, std::string
 // predicted. A try that ran out of memory counts with twice what it had.
 struct StepNeed {
   enum class Like { step, method, component, nothing };
-  Like like = Like::nothing;  // what those runs were of
+  Like like = Like::nothing;  // the similarity of those runs
   std::size_t runs = 0;       // at most five
   std::uint64_t memory = 0;   // bytes; 0: not known
   double seconds = 0;         // the mean; 0: not known

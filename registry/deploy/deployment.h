@@ -51,7 +51,7 @@ struct Deployment {
   std::optional<TunedRecord> tuned;  // its variables are set, before the image's
   std::vector<SiteCommands> site_commands;
   std::vector<std::string> reasons;  // why something was filled in, a line each
-  std::vector<std::string> notes;    // what the user did not ask for, or does not get
+  std::vector<std::string> notes;    // values that differ from the request, or that it lacks
 };
 
 // Terms that are not in the document.

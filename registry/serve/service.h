@@ -44,7 +44,7 @@ class Service {
   void add_metrics(std::function<std::string()> more) { more_metrics_ = std::move(more); }
 
  private:
-  struct Held {  // what settings are made into
+  struct Held {  // the objects made from settings
     explicit Held(ServeSettings settings)
         : chooser(std::move(settings.paths)),
           tokens(std::move(settings.tokens)),
