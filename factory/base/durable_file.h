@@ -1,6 +1,5 @@
 // Files that are either complete or missing, also after a kill or a power cut: written under a private name,
-// fsynced, renamed, both folders fsynced. Every failure is an Error(store) with the path and the system's
-// reason.
+// fsynced, renamed, both folders fsynced. A failure is an Error(store) with path and cause.
 #pragma once
 
 #include <sys/stat.h>

@@ -27,8 +27,8 @@ inline constexpr std::uint64_t kMostFile = 256u << 20;
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  // nullopt when absent. Throws Error(input) for what is no file and for one over `most` bytes, before it is
-  // read (read_whole.h).
+  // nullopt when absent. Throws Error(input) for anything but a file and for one over `most` bytes, before it
+  // is read (read_whole.h).
   std::optional<std::string> read(const fs::path& path, std::uint64_t most = kMostFile) const {
     return read_bytes(path, most);
   }
@@ -66,17 +66,17 @@ struct Command {
   fs::path log;                                    // stdout and stderr are appended here; "" = captured only
   bool capture_stdout = false;                     // stdout goes to CommandResult::output instead of the log
   CommandLimits limits;
-  // It sees the processes that it starts and no others, and none of them outlives it or us; their memory is
-  // watched together (memory_watch.h). Where the kernel grants no PID namespace the log says so, and it
-  // shares the machine's.
+  // It sees only the processes that it starts, and none of them outlives it or kiln; their memory is watched
+  // together (memory_watch.h). Where the kernel grants no PID namespace the log says so, and it shares the
+  // machine's.
   bool own_processes = false;
   // The umask of the child; nullopt: ours, which says which users may read kiln's own files and nothing of an
   // image's.
   std::optional<unsigned> file_mask;
-  // Cleaning up: it runs although we were told to stop, and is given its time.
+  // For clean-up: it runs although kiln was told to stop, and gets its full time.
   bool despite_interrupt = false;
-  // Between the request to end (SIGTERM) and SIGKILL, when a limit is hit or we are told to stop. Zero: it is
-  // waited for until we are told again.
+  // Between the request to end (SIGTERM) and SIGKILL, at a limit or when kiln is told to stop. Zero: kiln
+  // waits until it is told again.
   std::chrono::seconds grace{10};                 // Slurm's KillWait is 30
   std::function<void(std::string_view)> on_line;  // each line of stdout as it comes (ninja's), may be empty
   // Asked ten times a second while it runs, with the end of its output as in CommandResult::tail: whether it
@@ -86,7 +86,7 @@ struct Command {
   // Two non-blocking pipes that kiln reads in addition to stdout and stderr, because a program in between may
   // not pass on all output. -1: no pipe. The caller closes them.
   std::array<int, 2> more_output = {-1, -1};
-  bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
+  bool interactive = false;  // has kiln's input, output and terminal: no log, no capture, no limits
   // kiln can make its output again after a power cut, so neither it nor its children wait for the disk
   // (ignored_calls.h).
   bool unsynced = false;
@@ -126,7 +126,7 @@ struct CommandResult {
 };
 
 // Processes. The child gets its own process group, no inherited descriptors beyond 0-2, and is killed as a
-// tree. One that is interactive is killed when this process is told to end, and not by what is typed.
+// tree. An interactive one is killed when this process is told to end, and not by typed keys.
 class CommandRunner {
  public:
   virtual ~CommandRunner() = default;

@@ -88,8 +88,8 @@ std::string hint_for(int number);
 // An error of the operating system becomes an Error(store) in its words; any other exception an
 // Error(internal), never in the words of the library that threw it. An Error stays as it is.
 Error unexpected_error(const std::exception& exception);
-// Of whatever is being handled: what is no std::exception is a mistake of kiln as well. REQUIRES: a handler
-// runs.
+// For the exception in flight: any other type than std::exception is a mistake of kiln as well. REQUIRES: a
+// handler runs.
 Error unexpected_error();
 
 }  // namespace kiln

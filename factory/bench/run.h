@@ -51,7 +51,7 @@ struct BenchRun {
   bool stock = false;    // the project's own build of that version
   int threads = 0;       // that the workload could use
   std::string affinity;  // processors that it could run on, as Linux lists them: "0-3,8"
-  std::map<std::string, std::string> cleared;  // variables of ours that the workload was kept from
+  std::map<std::string, std::string> cleared;  // kiln's variables that the workload did not get
   RunConditions conditions;
   HostDescription host;
   std::string taken;                                 // RFC 3339

@@ -43,7 +43,8 @@ struct SearchSpace {
 // The name is that of a script's option: "--rate".
 bool is_option(std::string_view name);
 
-// Throws Error(usage) for what only the space of a script may have: an option, an objective to maximise.
+// Throws Error(usage) for parts that only the space of a script may have: an option, an objective to
+// maximise.
 void need_space_of_workload(const SearchSpace& space);
 
 // More points than this are a mistake: no budget sees a part of them.

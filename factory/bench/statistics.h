@@ -23,9 +23,9 @@ struct WarmUp {
 };
 
 // The run is cut into levels by change points (bench/change_points.h); steady is what follows the first level
-// that is within 5 % of the last one. Levels, and a last one that the others are held to, are the way of
-// Barrett and others, "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017 (arXiv 1602.00602), who find
-// them by PELT. A short level at the end, for example one slow step, does not count.
+// that is within 5 % of the last one. The comparison of levels with the last one follows Barrett and others,
+// "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017 (arXiv 1602.00602); they find levels by PELT. A
+// short level at the end, for example one slow step, does not count.
 WarmUp find_warm_up(std::span<const double> samples);
 
 // The steady samples of several runs of one image.

@@ -34,8 +34,8 @@ struct ReadyWorkload {
   Recipe recipe;
 };
 
-// Our version, and the commit that recipes and workloads are of ("with changes" where they differ from it),
-// where git knows. Figures without it cannot be made again.
+// kiln's version, and the commit of recipes and workloads ("with changes" if they differ from it), if git
+// knows it. Figures without it cannot be made again.
 std::string measured_by(const RecipeBook& recipes, Invocation& invocation);
 
 class ImageBench {
@@ -49,8 +49,8 @@ class ImageBench {
   // An image that is not built or not in the index is passed over, with a line on stderr. Throws
   // Error(no_match) when none is left, before anything is run; Error(usage) when there is no such workload;
   // interrupted, and then the same call goes on with what is left. An image in which the workload fails is
-  // told on stderr and not in the answer, has nothing recorded, and makes the exit code images_failed; the
-  // error itself where it is the only one.
+  // reported on stderr and not in the answer, gets no record, and makes the exit code images_failed; if it is
+  // the only one, throws its error.
   std::vector<BenchRow> run(const BenchWork& work, const ImageNumbers& images);
   const HostDescription& host() const { return host_; }
 

@@ -19,8 +19,8 @@ std::string registry_to_collect(const std::string& asked, const Invocation& invo
 // registry.
 std::string registry_hint(const Roots& roots, const Invocation& invocation);
 
-// Files of an engine belong to users that only a namespace of ours has: starts this program anew in one where
-// that is needed (Invocation::need_root_or_namespace()).
+// Files of an engine belong to users that only kiln's namespace has: starts this program anew in one if that
+// is needed (Invocation::need_root_or_namespace()).
 void need_rights_to_collect(const Invocation& invocation);
 
 struct CollectionTerms {

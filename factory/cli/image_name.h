@@ -22,8 +22,8 @@ std::optional<std::string> read_attachment(const ImageRecord& record, const std:
                                            Invocation& invocation);
 
 // A name that find_record knows stands for the layout of that image; all else is as skopeo names it. Throws
-// Error(no_match) with near names, Error(usage) for an unknown transport, Error(store) for an image of ours
-// that is damaged, as far as is to be seen.
+// Error(no_match) with near names, Error(usage) for an unknown transport, Error(store) for a visibly damaged
+// image of kiln's own.
 ImageName name_of(const std::string& text, Invocation& invocation);
 
 // The error that ended the command, with its real cause: a damaged image of kiln's own is damage of the

@@ -83,7 +83,7 @@ class Invocation {
   // The input of resolve() from them; `read` outlives it.
   ResolveInput resolve_input(const CatalogueFiles& read);
   // Reads recipes, targets and matrix, and plans all of it under the lockfile, if there is one. Warnings go
-  // to stderr. Throws Error(locked) for what --locked forbids.
+  // to stderr. Throws Error(locked) for differences that --locked forbids.
   Catalogue load(const std::string& matrix_file);
   // The same, but its faults are for the caller to tell.
   Catalogue load_untold(const std::string& matrix_file);
@@ -131,8 +131,8 @@ class Invocation {
   // namespace in which files can belong to root and others. Returns only when there is nothing to do. Throws
   // Error(tool_missing).
   void need_root_or_namespace() const;
-  // The same for a command that runs steps, and nothing where those are jobs of Slurm: each does so itself,
-  // and in a namespace of ours, munge and the controller would know no user.
+  // The same for a command that runs steps. Does nothing if those are jobs of Slurm: each job does it itself,
+  // and in a namespace of kiln, munge and the controller would know no user.
   void need_root_for_steps() const;
 
   GlobalOptions options;
@@ -141,7 +141,7 @@ class Invocation {
   RealCommandRunner runner;
   RealClock clock;
   ExitCode exit_code = ExitCode::ok;
-  std::optional<ImageRecord> image_read;  // the image of ours that the command reads
+  std::optional<ImageRecord> image_read;  // kiln's own image that the command reads
   std::vector<std::string> workloads;     // that the command names: read() looks for their recipes, too
   // Of this state folder: read() adds the derived images of a matrix as cells of it.
   bool with_derived = true;

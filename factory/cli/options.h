@@ -105,8 +105,8 @@ ChosenCells choose_cells(const Cells& cells, const CellOptions& options, const I
 // input when nothing else is chosen, else images_failed; ok when none is broken.
 ExitCode tell_broken(const Resolution& cells, const ChosenCells& chosen);
 
-// choose_cells() for who needs images: tell_broken() of the others. Throws the first error when no image is
-// chosen.
+// choose_cells() for commands that need images: tell_broken() for the others. Throws the first error when no
+// image is chosen.
 ChosenCells choose_whole_cells(const Resolution& cells, const CellOptions& options, Invocation& invocation);
 
 }  // namespace kiln

@@ -45,7 +45,8 @@ ReferencePaths reference_paths(const Invocation& invocation);
 void count_question(const Question& question, const Selection& selection, Invocation& invocation);
 
 // `option` is what --host says: a file, "-" for stdin, "here", "any", or the name of a target; "" = nothing
-// was said, and the document decides, else this machine. Throws Error(input) for what describes no host.
+// was said, and the document decides, else this machine. Throws Error(input) for an invalid description of a
+// host.
 QuestionHost choose_host(const std::string& option, const ImageQuery& query, Invocation& invocation);
 
 }  // namespace kiln

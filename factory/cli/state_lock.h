@@ -34,7 +34,7 @@ struct BuildLocks {
 // As lock_state(), for `kiln build`. Where the lease goes with the lock, builds come one after the other.
 BuildLocks lock_for_build(const Invocation& invocation, const std::string& plan);
 
-// Waits for the lease while --wait says so. `what`: who holds it in a word, "another night". Throws
+// Waits for the lease while --wait says so. `what`: the holder in a word, "another night". Throws
 // Error(locked), Error(interrupted), Error(store).
 Lease take_lease(const fs::path& folder, const std::string& what, const std::string& purpose,
                  const Invocation& invocation);

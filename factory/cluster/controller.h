@@ -32,8 +32,8 @@ struct SlurmPrograms {
   std::map<std::string, std::string> environment;  // of them all
 };
 
-// Of what is handed on to Slurm's programs: nothing that another job around us was given, and nothing that
-// would change what squeue prints (SQUEUE_… in squeue(1)).
+// The environment of Slurm's programs: without the variables of a surrounding job, and without those that
+// change the output of squeue (SQUEUE_… in squeue(1)).
 std::map<std::string, std::string> slurm_environment(const std::map<std::string, std::string>& ours);
 
 class QueueWatch {
@@ -93,7 +93,7 @@ class SlurmController {
   // The job's number. When sbatch got no answer the job may be there all the same: it is looked for by `mark`
   // among those that are not `known` before it is handed over again; so is one of which sbatch said more than
   // its number. `words`: of sbatch, the script last. Throws Error(network) when patience ends, SlurmRefusal
-  // for what sbatch refuses, Error(images_failed) when it took a job that is not found by its mark,
+  // for a request that sbatch refuses, Error(images_failed) when it took a job that is not found by its mark,
   // Error(interrupted): then a job may be there.
   std::string submit(const std::vector<std::string>& words, const JobMark& mark,
                      const std::set<std::string>& known);

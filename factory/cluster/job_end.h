@@ -30,7 +30,7 @@ class JobWait {
   JobWait(const JobWaitSetup& setup, const JobFiles& files, QueueWatch& queue, SlurmController& controller)
       : setup_(setup), files_(files), queue_(queue), controller_(controller) {}
 
-  // Returns when the job is over, as far as anybody can know, and its files had time to arrive. Throws
+  // Returns when all known signs say that the job is over, and its files had time to arrive. Throws
   // Error(network) when patience with the controller ends, Error(interrupted).
   void run(JobOutput& output);
   // As Slurm listed it last; nullopt: Slurm knows it no more, or did not answer.

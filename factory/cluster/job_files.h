@@ -60,7 +60,7 @@ struct JobScript {
   std::string folder;                // where it is started
 };
 
-// For sh(1). It outlives `kiln step`, which is told to end with it, and then says how that ended.
+// For sh(1). It outlives `kiln step`, which is told to end with it, and then reports its exit status.
 std::string script_text(const JobScript& script, const JobFiles& files);
 
 // The growing output of a job: events of its step are passed on, the rest is for people.

@@ -21,8 +21,8 @@ struct PartitionNeed {
   std::vector<std::string> accelerators;  // any of these: "nvidia:sm_90"; none: it needs none
 };
 
-// A step whose script is told of a processor is of an image for it. Accelerators are for tests alone: what
-// compiles for one does without.
+// A step whose script gets the name of a processor is of an image for it. Accelerators are for tests alone:
+// what compiles for one does without.
 PartitionNeed partition_need(const Step& step);
 
 // Throws Error(input) for a partition under a name that is neither a microarchitecture of archspec nor an

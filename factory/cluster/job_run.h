@@ -38,9 +38,9 @@ struct JobSetup {
   CommandRunner& runner;
   const Clock& clock;
   std::map<std::string, std::string>
-      environment;                             // ours: that of the job, but for what another job was given
-  std::string run;                             // of kiln
-  std::int64_t no_start_after = 0;             // Unix seconds; 0: no end
+      environment;                  // kiln's: that of the job, without the variables of another job
+  std::string run;                  // of kiln
+  std::int64_t no_start_after = 0;  // Unix seconds; 0: no end
   std::function<void(const StepEvent&)> tell;  // of the step and of its job, as they come
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
 };
@@ -52,8 +52,8 @@ struct JobOutcome {
   bool ran = false;               // in a job; false: it was done before
 };
 
-// Leaves a record (of the step, in the job) or a failure record. Throws Error(interrupted) when we are told
-// to end: its jobs are cancelled then, and gone.
+// Leaves a record (of the step, in the job) or a failure record. Throws Error(interrupted) when kiln is told
+// to end, after it has cancelled its jobs and they have ended.
 JobOutcome run_job(const JobTask& task, const JobSetup& setup);
 
 }  // namespace kiln

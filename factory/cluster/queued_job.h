@@ -1,4 +1,4 @@
-// Jobs of ours as squeue lists them, and the comment by which they are known again. Pure.
+// kiln's jobs as squeue lists them, and the comment by which kiln recognises them. Pure.
 #pragma once
 
 #include <cstdint>

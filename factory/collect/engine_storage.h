@@ -18,7 +18,7 @@ struct EngineGarbage {
   std::vector<std::string> containers;  // kiln's own: no process uses the store, so their steps are dead
   std::vector<fs::path> folders;        // of apptainer's: layers and containers as above
   bool whole = false;                   // it goes as a whole: no engine takes away what a killed one left
-  bool in_use = false;                  // a session is alive: nothing is said of it
+  bool in_use = false;                  // a session is alive: its store is not surveyed
   std::vector<Garbage> garbage;         // the same, for people
 };
 

@@ -1,5 +1,5 @@
 // CPU microarchitectures and compiler flags, from archspec's own tables (microarchitectures.json of the
-// archspec package; never a list of ours). Behaviour is that of archspec/cpu/microarchitecture.py, alias.py
+// archspec package; never a list of kiln's). Behaviour is that of archspec/cpu/microarchitecture.py, alias.py
 // and detect.py, which the tests compare with. Files: _read.cc reads the table, _detect.cc recognises a
 // processor.
 #pragma once

@@ -84,8 +84,8 @@ class DerivedStore {
 
 // Adds the cells of the derivations of this matrix, a group each, and the recipes of their applications. A
 // derivation whose recipes are missing or damaged is passed over: `tell` gets an Error(store). So is a parent
-// that the matrix no longer has: `tell` gets an Error(no_match). Throws Error(input) for what expand()
-// refuses in the matrix.
+// that the matrix no longer has: `tell` gets an Error(no_match). Throws Error(input) for a matrix that
+// expand() refuses.
 void add_derived_cells(Matrix& matrix, RecipeBook& recipes, const std::vector<Derivation>& derivations,
                        const StatePaths& state, const FileSystem& files,
                        const std::function<void(const Error&)>& tell);

@@ -1,4 +1,4 @@
-// An image index over platforms (image-spec, image-index.md): one name for what is one image on each.
+// An image index over platforms (image-spec, image-index.md): one name for an image on each.
 #pragma once
 
 #include <optional>

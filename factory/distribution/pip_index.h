@@ -14,7 +14,7 @@ struct PipIndex {
   std::string url;           // without a name and a password, and without a slash at its end
   std::string credentials;   // "name:password" of the URL; "" without
   std::string certificates;  // file of certificate authorities; "" = the system's
-  std::string from;          // where it is said: "PIP_INDEX_URL", "/etc/pip.conf"
+  std::string from;          // its source: "PIP_INDEX_URL", "/etc/pip.conf"
 };
 
 // As pip reads it: PIP_INDEX_URL (PIP_CERT), else index-url (cert) of its configuration files, where a later

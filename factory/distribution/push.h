@@ -81,7 +81,7 @@ class Pusher {
   std::function<void(const std::string&)> warn_;
   mutable std::mutex mutex_;  // guards what follows
   PushCount count_;
-  std::map<std::string, std::set<Digest>> there_;  // blobs by repository, found or put there by us
+  std::map<std::string, std::set<Digest>> there_;  // blobs by repository that kiln found or put there
   std::map<Digest, std::string> somewhere_;        // a repository that has it
   std::set<Digest> lost_;                          // expect_lost(), and not sent again yet
   std::set<Digest> on_the_way_;                    // a thread looks for it or sends it

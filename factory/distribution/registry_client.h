@@ -64,7 +64,7 @@ class RegistryClient {
                     const std::string& media_type, const std::string& bytes);
 
   // Takes away a tag alone, or, by its digest, a manifest with every tag that names it. `unsupported`: the
-  // registry does not do that for anybody.
+  // registry refuses that for all users.
   enum class Deletion { done, absent, unsupported };
   Deletion delete_manifest(const std::string& repository, const std::string& reference);
 
@@ -154,7 +154,7 @@ struct MissingBlob : Error {
   explicit MissingBlob(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
-// A manifest was refused for what it is, such as one of an artifact by a registry that takes images only.
+// The registry refused a manifest of this kind, for example one of an artifact if it accepts only images.
 struct RefusedManifest : Error {
   explicit RefusedManifest(const std::string& what) : Error(ExitCode::network, what) {}
 };

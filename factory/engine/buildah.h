@@ -28,7 +28,7 @@ class StorageTrees {
   StorageTrees(FileSystem& files, fs::path store, fs::path program)
       : files_(files), store_(std::move(store)), program_(std::move(program)) {}
 
-  // nullopt where the files are not believed, or say nothing about `container`.
+  // nullopt if the files are not trusted, or do not mention `container`.
   std::optional<ChangedTree> of(const std::string& container) const;
   // `mounted` is what the kernel says of it.
   void compare(const std::string& container, const ChangedTree& mounted);

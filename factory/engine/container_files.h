@@ -1,4 +1,4 @@
-// Files into a container's mounted tree, for engines that leave it to us.
+// Copies files into a container's mounted tree, for engines that leave this to kiln.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// How every engine runs a script, whatever its own words are: the environment comes as a file, the output
-// goes through pipes of ours, the recipe's files are mounted.
+// Runs a script in the same way with every engine: the environment comes as a file, the output goes through
+// kiln's pipes, the recipe's files are mounted.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace kiln {
 // A named pipe, for words between processes that share no more than a folder.
 class Fifo {
  public:
-  // Makes it; its folder is to keep all others out, as everybody may write to it. Gone with the object.
-  // Throws Error(store).
+  // Makes it. Every user may write to it, so its folder must be private. Gone with the object. Throws
+  // Error(store).
   explicit Fifo(std::filesystem::path path);
   Fifo(const Fifo&) = delete;
   Fifo& operator=(const Fifo&) = delete;
@@ -42,8 +42,8 @@ class ScriptPipes {
 
   std::filesystem::path out() const { return out_.path(); }
   std::filesystem::path err() const { return err_.path(); }
-  // A byte comes through it before the script: an engine that ends well without having started it is not
-  // believed.
+  // A byte comes through it before the script. Without this byte, kiln does not accept the success of an
+  // engine.
   std::filesystem::path begun() const { return begun_.path(); }
   bool has_begun() const;  // asked once
   // The ends that kiln reads do not block (Command::more_output).
@@ -55,15 +55,15 @@ class ScriptPipes {
 
 class ContainerScript {
  public:
-  // Writes the environment below `setup.environment["TMPDIR"]`, where only we can read it: command lines are
-  // open to every user of the machine, and proxies and package sources have passwords in them. Both arguments
-  // outlive it. Throws Error(store).
+  // Writes the environment below `setup.environment["TMPDIR"]`, where only kiln's user can read it: command
+  // lines are open to every user of the machine, and proxies and package sources have passwords in them. Both
+  // arguments outlive it. Throws Error(store).
   ContainerScript(const ContainerRun& request, const EngineSetup& setup);
   ContainerScript(const ContainerScript&) = delete;
   ContainerScript& operator=(const ContainerScript&) = delete;
   ~ContainerScript();
 
-  // The request's mounts and our own.
+  // The request's mounts and kiln's own.
   const std::vector<Mount>& mounts() const { return mounts_; }
   // The command that the container runs as root, in request.folder. `before`: commands of the shell, "…; ",
   // before it. The script is the shell's child, and the shell reports its end by its status, 128 + N for

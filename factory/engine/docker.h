@@ -2,9 +2,9 @@
 // this machine, so that kiln, as root, can read what changed in a container.
 //
 // Words to the daemon go by its socket; its program loads an image that the daemon does not have, and is a
-// person's shell. The daemon runs the scripts, so nothing of them is a process of ours: they end when their
-// container is removed, memory is limited and watched by the daemon, and a container that a killed kiln left
-// is removed by the next that starts.
+// person's shell. The daemon runs the scripts, so they are no processes of kiln. They end when their
+// container is removed, and the daemon limits and watches their memory. The next kiln removes a container
+// that a killed one left.
 #pragma once
 
 #include "factory/engine/docker_daemon.h"

@@ -68,12 +68,12 @@ class EngineSession {
 // it, and a state folder may lie as deep as it likes. So it lies outside of the store, and the store's file
 // `run-root` has its path. It goes with the store (engine_session.h), or with the machine's next start.
 
-// The store's own; made, for us alone, where there is none. `environment`: XDG_RUNTIME_DIR.
-// Throws Error(store).
+// The store's own folder; kiln makes a private one if there is none. `environment`: XDG_RUNTIME_DIR. Throws
+// Error(store).
 fs::path make_run_root(const fs::path& store, FileSystem& files,
                        const std::map<std::string, std::string>& environment);
 
-// Where the store says that it is, if a folder of ours is there that is of this store.
+// The folder that the store names, if it belongs to this user and this store.
 std::optional<fs::path> run_root_of(const fs::path& store, const FileSystem& files);
 
 }  // namespace kiln

@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// Whether a request's container gets our terminal: a person is at it.
+// Whether a request's container gets kiln's terminal, because a person uses it.
 bool has_terminal(const ContainerRun& request);
 
 class LocalEngine : public Engine {

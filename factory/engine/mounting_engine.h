@@ -33,8 +33,8 @@ class MountingEngine : public LocalEngine {
 };
 
 // The engine `podman`: no daemon, and an OCI runtime. A script runs upon the mounted tree (podman-run(1):
-// --rootfs). Podman shares the network of who starts it (see ContainerScript), and everything else is its
-// own: capabilities, seccomp filter, /dev, IPC.
+// --rootfs). Podman shares the network of the process that starts it (see ContainerScript), and has its own
+// rest: capabilities, seccomp filter, /dev, IPC.
 class PodmanEngine final : public MountingEngine {
  public:
   explicit PodmanEngine(const EngineSetup& setup) : MountingEngine(setup) {}

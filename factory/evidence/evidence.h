@@ -47,7 +47,7 @@ struct Excess {
   std::uint64_t functions = 0;
   Witness witness;
   std::string accepted;       // why it does not count; "" = it does
-  std::string accepted_by{};  // "framework/xgboost"; "kiln" for what judged_files.json lists
+  std::string accepted_by{};  // "framework/xgboost"; "kiln" for the list judged_files.json
 };
 
 struct FeatureTotal {

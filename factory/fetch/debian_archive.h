@@ -1,6 +1,6 @@
 // Debian packages into a mirror: the signed lists of an archive's suites as they are, and of the packages
-// those that built steps have. So apt's own check of signatures and hashes holds for what it is given from
-// there. The packages are found by apt itself, which knows what a version is and where it lies.
+// those that built steps have. apt's own check of signatures and hashes therefore covers these files. The
+// packages are found by apt itself, which knows what a version is and where it lies.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // A bar chart as SVG: what is measured, how sure that is, and what was not measured. Pure.
 //
 // Bars lie, with their names above them, so that a long name has the whole width and stays inside. Colours
-// are of Okabe and Ito's set, which is told apart without red or green; each kind has a pattern as well, for
-// grey print, and its word in the legend.
+// are of Okabe and Ito's set, which readers can distinguish without red or green; each kind has a pattern as
+// well, for grey print, and its word in the legend.
 #pragma once
 
 #include <optional>

@@ -94,8 +94,8 @@ bool is_recipe_path(std::string_view path);
 LegacyImage read_legacy_dockerfile(const LegacyTree& tree, const std::string& path, const std::string& text);
 LegacyImage read_legacy_definition(const LegacyTree& tree, const std::string& path, const std::string& text);
 
-// Reads what the scripts of a file do, one after the other, into image.facts. Notes are made for what floats,
-// comes without a checksum, or is bound to the machine that builds.
+// Reads what the scripts of a file do, one after the other, into image.facts. Makes notes for inputs that
+// float, have no checksum, or are bound to the building machine.
 class FactReader {
  public:
   explicit FactReader(LegacyImage& image) : image_(image) {}  // REQUIRES: outlives this

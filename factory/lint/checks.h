@@ -38,7 +38,7 @@ struct WholeFile {
   std::vector<Setting> settings;    // of all stages, in the file's order
   std::vector<std::string> labels;  // their values
 
-  // All of its shell, stage by stage, but for what runs in a finished container.
+  // All of its shell, stage by stage, except for scripts of a finished container.
   std::vector<PlacedCommand> commands() const;
   std::vector<std::pair<PlacedCommand, PipCall>> pip_calls() const;
   bool mentions(std::string_view words) const { return contains(file->text(), words); }
@@ -115,7 +115,7 @@ std::vector<Error> check_definition(const SourceFile& file, Report& report);
 
 // Facts about a script of a recipe in addition to its text.
 struct ScriptUse {
-  bool keeps_pip = false;   // the method has a cache for what pip keeps
+  bool keeps_pip = false;   // the method has a cache for pip
   bool is_sourced = false;  // another script of the recipe reads it: its shell goes on
 };
 

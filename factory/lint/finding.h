@@ -58,7 +58,7 @@ struct Finding {
   int end_column = 0;  // one after the last byte, on the same line; 0 = not known
   int first_line = 0;  // of the command or instruction that it is part of: a suppression may stand above it
   std::string text;
-  std::string package = {};  // that the text speaks of, where findings of one rule are told together
+  std::string package = {};  // subject of the text, if findings of one rule are reported together
   std::string hint;
   std::vector<Edit> fix;      // empty: a person has to
   bool suppressed = false;    // by a comment …

@@ -11,7 +11,7 @@
 
 namespace kiln::lint {
 
-// "450.80.02" for "11.8"; nullopt for what is no version ("none") or older than the table.
+// "450.80.02" for "11.8"; nullopt for an invalid version ("none") and for one older than the table.
 std::optional<std::string> smallest_driver(std::string_view cuda);
 
 // Why this release makes no code for an accelerator such as "sm_90": "CUDA 11.8 is the first that does", "…

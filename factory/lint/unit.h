@@ -49,7 +49,7 @@ struct ScriptUnit {
   ScriptRole place = ScriptRole::recipe;
   ShellText shell;
   bool unattended = false;   // DEBIAN_FRONTEND is set around it
-  bool keeps_pip = false;    // the method has a cache for what pip keeps
+  bool keeps_pip = false;    // the method has a cache for pip
   bool assumes_yes = false;  // apt's configuration answers its questions
   bool stops = false;        // its shell was started with -e
   bool is_sourced = false;   // the shell of another script reads it, and goes on

@@ -16,7 +16,8 @@ std::string night_headline(const NightReport& report);
 // "registry.site:5000: cannot push …: 401 Unauthorized; site: renew the login of kiln at registry.site:5000".
 std::string trouble_text(const NightTrouble& trouble);
 
-// Of one image, a sentence with who must act: "recipe: exit status 1 …; look at the end of its log".
+// A sentence on one image, with the party that must act: "recipe: exit status 1 …; look at the end of its
+// log".
 std::string verdict_text(const NightImage& image);
 
 // "3 failures, all with compiler=tvm: exit status 1: …".

@@ -13,7 +13,7 @@ namespace kiln {
 
 class ArchiveIndex {
  public:
-  // Reads the headers only. `file` outlives the index. Throws Error(input) for what is no tar archive.
+  // Reads the headers only. `file` outlives the index. Throws Error(input) for an invalid tar archive.
   explicit ArchiveIndex(const ReadOnlyFile& file);
 
   // The file of this name; links are followed inside the archive. Throws Error(input) if it is missing.

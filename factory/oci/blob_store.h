@@ -35,7 +35,7 @@ class BlobStore {
  public:
   // Creates the folders. Throws Error(store).
   explicit BlobStore(std::filesystem::path root);
-  // For those who only read, also where nothing is there: makes nothing. REQUIRES: nothing is written to it.
+  // For callers that only read, also without a store: makes nothing. REQUIRES: nothing is written to it.
   static BlobStore reading(std::filesystem::path root);
 
   const std::filesystem::path& root() const { return root_; }

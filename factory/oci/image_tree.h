@@ -36,7 +36,7 @@ class PathTable {
   std::string_view name(NodeId node) const;
   std::string path(NodeId node) const;
   std::size_t size() const { return nodes_.size(); }
-  // Bytes that the table takes, and those that a list of all paths would: some who read an image make one.
+  // Bytes that the table takes, and those of a list of all paths, which some readers of an image make.
   std::uint64_t memory() const;
 
  private:

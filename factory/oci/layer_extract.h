@@ -29,7 +29,7 @@ class ContentExtractor {
 inline constexpr std::size_t kMostExtract = 128u << 20;
 
 // Reads a whole layer: a zstd frame; nullopt for a layer whose extract is over `most` bytes. Throws
-// Error(input) for what is wrong with the layer, and what `contents` throws.
+// Error(input) for a fault of the layer, and the exceptions of `contents`.
 std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& contents,
                                       std::size_t most = kMostExtract);
 

@@ -36,8 +36,8 @@ struct TreeEntry {
 // an opaque mark right after its folder. Droppings, sockets, device nodes (only root can make them, and the
 // bits are to be the same for all; every container has its own /dev) and the engine's empty etc/hosts,
 // etc/hostname and etc/resolv.conf are left out. A folder counts as opaque only where it hides one below:
-// overlayfs marks every new folder. Throws Error(store) for what cannot be read, Error(images_failed) for
-// what no layer can hold.
+// overlayfs marks every new folder. Throws Error(store) for unreadable entries, and Error(images_failed) for
+// entries that no layer can express.
 void walk_changes(const ChangedTree& tree, const std::function<void(const TreeEntry&)>& visit);
 
 // Deletes what walk_changes leaves out as a dropping, so that a kept container equals its layer. REQUIRES:

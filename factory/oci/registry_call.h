@@ -17,7 +17,7 @@ namespace kiln {
 inline constexpr double kLongestWait = 300;  // seconds, for a registry that says when to come back
 
 // Seconds before the next try, after `tries` of them: 1, 2, 4 … 30, and up to half of that less, so that
-// those who failed together do not come together.
+// processes that failed together do not retry together.
 double backoff(int tries);
 
 // Seconds that a Retry-After asks for (RFC 9110, 10.2.3: a number, or a date in any of the three forms of
@@ -36,7 +36,7 @@ struct PullState {
 // "12.3 MB, 4.5 MB/s", or what it waits for.
 std::string text_of(const PullState& state);
 
-// Sleeps; throws Error(interrupted) as soon as we are told to end.
+// Sleeps; throws Error(interrupted) as soon as kiln is told to end.
 void wait_unless_interrupted(std::chrono::milliseconds time);
 
 // How registries are asked. `environment`: of skopeo; its REGISTRY_AUTH_FILE, CONTAINERS_REGISTRIES_CONF and

@@ -28,7 +28,7 @@ struct TarHeader {
   bool is_gnu = false;     // of the format that GNU tar wrote before POSIX's
 };
 
-// REQUIRES: a whole block. Throws Error(input) for a wrong checksum and for what is no number.
+// REQUIRES: a whole block. Throws Error(input) for a wrong checksum and for an invalid number.
 TarHeader parse_tar_header(std::string_view block);
 bool is_zero_block(std::string_view block);
 

@@ -35,7 +35,7 @@ struct TarRegion {
 };
 
 struct TarMember {
-  char type = '0';           // of POSIX's, and 'S' for GNU's sparse file; '\0' is told as '0' or '5'
+  char type = '0';           // of POSIX's, and 'S' for GNU's sparse file; '\0' appears as '0' or '5'
   std::string name;          // as written, over 100 bytes from the headers before it
   std::string link;          // of types '1' and '2'
   std::uint64_t size = 0;    // of its content, holes included

@@ -22,7 +22,7 @@ struct CgroupPath {
 };
 
 // `own`: /proc/self/cgroup; `root`: where groups are mounted, /sys/fs/cgroup; `process`: ours, which must be
-// in the place, or it is another's. nullopt where we may make none that counts memory. Changes nothing.
+// in the place, or it is another's. nullopt if kiln may not make one that counts memory. Changes nothing.
 std::optional<CgroupPath> find_cgroup_path(std::string_view own, const std::filesystem::path& root,
                                            pid_t process);
 // Of this process.
@@ -42,7 +42,8 @@ class MemoryCgroup {
   ~MemoryCgroup();  // removes it; with processes in it, it stays for a later make()
 
   int version() const { return version_; }
-  // A descriptor: who writes "0" to it is in the group, and what it starts. May be used after fork(2).
+  // A descriptor: a process that writes "0" to it joins the group, with its later children. May be used after
+  // fork(2).
   int entrance() const { return entrance_; }
   bool has_processes() const;
   std::uint64_t memory() const;  // bytes of its processes and of shared memory, now

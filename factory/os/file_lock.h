@@ -1,5 +1,5 @@
 // A lock between processes (flock): the kernel frees it when its holder dies, however that happens. Its
-// holder may remove the file; who waits for it then makes a new one. A symbolic link is refused.
+// holder may remove the file; a waiting process then makes a new one. A symbolic link is refused.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ class FileLock {
                                              LockKind kind = LockKind::exclusive);
   // That of a file which is there and which no process holds: its holder is dead. nullopt for every other.
   static std::optional<FileLock> of_the_dead(const std::filesystem::path& file);
-  // Replaces the text of the lock's file: who holds it. For people; a failure to write is no error.
+  // Replaces the text of the lock's file, which names the holder. For people; a failure to write is no error.
   void write(std::string_view text) const;
 
  private:

@@ -31,7 +31,7 @@ class ProcessNamespace {
   [[noreturn]] void reap(pid_t child) const;
 
   Pipe report_;  // from the first process: 0 or errno, then the child's status
-  Pipe life_;    // we hold the writing end for as long as we live
+  Pipe life_;    // kiln holds the writing end while it lives
 };
 
 }  // namespace kiln

@@ -18,7 +18,7 @@ class ProcessOutput {
   ProcessOutput(const Command& command, CommandResult& result);
 
   void add(std::string_view bytes, bool is_stdout);
-  void remark(const std::string& text) const;  // a line of ours, in the log
+  void remark(const std::string& text) const;  // a line of kiln, in the log
   void finish();                               // after the last take(): hands on what is not a whole line yet
   bool over_limit() const;                     // of bytes taken
 

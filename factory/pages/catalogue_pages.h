@@ -1,6 +1,6 @@
 // The catalogue as pages for people: one snapshot of the index → a path below / → bytes. Each page is made
 // separately, when it is requested, so that a folder of all pages and a server of single pages have the same
-// bytes. Pure, but for what the source reads.
+// bytes. Pure, except for the reads of the source.
 //
 //   index.html, data.js         the catalogue, and its rows
 //   packages.js                 what is installed in them

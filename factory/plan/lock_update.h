@@ -45,7 +45,7 @@ using RecipeDigest = std::function<Digest(const Recipe&)>;  // of recipe.json an
 std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec,
                                const RecipeDigest& recipe = {});
 
-// Where new entries come from. Errors are theirs: Error(network) for what cannot be reached.
+// Where new entries come from. Their errors pass through: Error(network) for an unreachable source.
 struct LockSources {
   // The digest of the manifest that `reference` names today for an architecture.
   std::function<Digest(const std::string& reference, const std::string& architecture)> digest;

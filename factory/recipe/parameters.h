@@ -54,7 +54,7 @@ const Parameter* find_parameter(std::string_view name);
 // Whether a script of the method reads the version's source. The commit of a wheel need not be looked up.
 bool reads_source(const Method& method);
 
-// True for what a method may list.
+// True for a parameter that a method may list.
 bool is_known_parameter(std::string_view name);
 
 // True for the variables that every script gets and that no key covers (KILN_JOBS, HOME, PIP_*, …): listing

@@ -61,7 +61,7 @@ struct Companion {
   }
 };
 
-// Where a need, a test or a file of a method holds: all that is said must match.
+// Conditions of a need, a test or a file of a method: all stated ones must match.
 struct When {
   VersionRange version;  // of the component itself
   std::string target;    // a glob over the target (Target::matches); "" = every target
@@ -175,8 +175,8 @@ struct AcceptedFile {
 };
 
 // An AcceptedFile of a recipe, and where it holds: in the layers that this component made, and no others. It
-// changes what is said of an image and none of its bits, so it is in no key. It is in a label of the image,
-// which makes the name of the image's record another: kiln packages the image again, and runs no step.
+// changes the description of an image and none of its bits, so it is in no key. It is in a label of the
+// image, which makes the name of the image's record another: kiln packages the image again, and runs no step.
 struct Acceptance {
   AcceptedFile file;
   std::string method;     // "" = every method
@@ -240,7 +240,7 @@ class RecipeBook {
 
   const BrokenRecipe* find_broken(Kind kind, std::string_view name) const;
   const std::map<ComponentKey, BrokenRecipe>& broken() const { return broken_; }
-  // Folders that are no kind of component: what is in them is no recipe of anybody.
+  // Folders that are no kind of component: their files are no recipes.
   const std::vector<Error>& misplaced() const { return misplaced_; }
   void refuse_broken() const;  // throws the first error of both
 

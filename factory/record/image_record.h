@@ -102,8 +102,8 @@ struct ImageRecord {
   // "its recipes have no test"; "" if it was tested where it was built, or if that is not known.
   std::string why_untested() const;
   const Attachment* attachment(std::string_view kind) const;  // nullptr when the image has none
-  // 64 hex digits, equal for what has the same contents under whatever name: the plan's key, else the
-  // manifest's digest; of mappings, that of the reference.
+  // 64 hex digits, equal for equal contents under any name: the plan's key, else the manifest's digest; of
+  // mappings, that of the reference.
   std::string bits() const;
   // Name of sidecar and row: the manifest's digest; for an external image, the digest of its record.
   Digest identity() const;

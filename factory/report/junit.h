@@ -23,7 +23,7 @@ struct JunitCase {
   std::string name;   // which one; readers keep one case of a name, so a second one becomes "name (2)"
   JunitOutcome outcome = JunitOutcome::passed;
   std::string kind;     // of a failure or an error, a word for programs: "build"
-  std::string message;  // of all but passed, one line: what is wrong, and who must act
+  std::string message;  // one line, except for passed: the fault, and the party that must act
   std::string text;     // the end of its log
   std::optional<double> seconds;
 };

@@ -123,7 +123,7 @@ class ImageResolver {
   ImageResolver(const ResolveInput& input, ImageTable& table);
 
   // Adds the image of a cell, or why this combination cannot be, or what is broken in the recipes or the
-  // target that it needs. Throws Error(input) for what is wrong in the matrix.
+  // target that it needs. Throws Error(input) for a fault of the matrix.
   void add(const ImageRequest& request, std::uint32_t cell);
 
  private:

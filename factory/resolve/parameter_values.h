@@ -38,7 +38,7 @@ class ParameterValues {
   // Values of the method's declared parameters; "" for one that has no value in this image. Throws
   // Error(input), Unsolvable.
   std::map<std::string, std::string> of(const ScriptContext& script);
-  // The same for a test, which is told as well what it proves and for which target.
+  // The same for a test, which also gets its subject and the target.
   std::map<std::string, std::string> of_test(const ScriptContext& script);
 
   // Every flag that was given so far, each once for each component.

@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// A step but for what differs from image to image: its parameters and the steps it stands on.
+// A step without the parts that differ from image to image: its parameters and the steps below it.
 struct StepPattern {
   Step step;  // without key, parent, from, parameters and inputs
   // The canonical inputs (step_pattern.cc), cut where the key `from`, the parameters and the key `parent` go

@@ -29,7 +29,7 @@ struct BenchRequest {
   WorkloadWishes wishes;
   bool stock;  // is_stock() of the image
   HostDescription host;
-  std::string kiln;  // our version
+  std::string kiln;  // kiln's version
   int round = 0;
   std::string place;
   std::string session;                            // BenchRun::session

@@ -90,7 +90,7 @@ struct BuildSetup {
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress);
 
 // Writes the plan if it is missing. For a build that has nothing to run: `kiln gc` and `kiln log` read the
-// plan. A folder that cannot be written is told, and is no error.
+// plan. Reports a folder that cannot be written, which is no error.
 void restore_plan(const BuildPlan& plan, const StatePaths& state, FileSystem& files,
                   const std::function<void(const std::string&)>& tell);
 

@@ -1,4 +1,4 @@
-// How a step ended → what to say, and who must act.
+// The end of a step → the message, and the party that must act.
 #pragma once
 
 #include <optional>

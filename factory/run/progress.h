@@ -37,13 +37,13 @@ struct StepEvent {
   std::string key;
   std::string title;
   double seconds = 0;
-  // running: how far it is; waiting: for what; fetched: from where; failed: how it ended; forged: why
+  // running: progress; waiting: reason; fetched: source; failed: cause; forged: reason
   std::string what{};
   std::string log{};
 };
 
 Json to_json(const StepEvent& event);
-std::optional<StepEvent> step_event_from_line(std::string_view line);  // nullopt: not one of ours
+std::optional<StepEvent> step_event_from_line(std::string_view line);  // nullopt: not one of kiln's
 
 // A note of a step that is no state of it, as a line of its stdout.
 std::string note_line(const std::string& text);

@@ -42,7 +42,7 @@ LookParts parts_tonight(std::size_t images, const LookTimes& looked, std::int64_
 struct LookTerms {
   LookParts parts = every_part();
   bool read = false;                // blobs of these parts to their last byte
-  const SigningKey* key = nullptr;  // whose signatures have to be there; null: any, where we have signed
+  const SigningKey* key = nullptr;  // whose signatures must exist; null: any, if kiln has signed
 };
 
 // A part of an image that is missing or wrong in the registry.
@@ -110,9 +110,9 @@ ChosenAliases choose_aliases(const std::vector<SiteAlias>& aliases, const std::v
 
 struct PushReport {
   std::size_t pushed = 0;     // images
-  std::size_t unchanged = 0;  // that the registry has, by what we know and its list of tags
+  std::size_t unchanged = 0;  // that the registry has, by kiln's records and its list of tags
   std::size_t moved = 0;      // readable tags, and the site's names
-  // "pytorch:2.6-…: names sha256:… there, and we had moved it to sha256:…": left as they are.
+  // "pytorch:2.6-…: names sha256:… there, and we had moved it to sha256:…": these tags stay unchanged.
   std::vector<std::string> foreign;
   // "modak:gpu: hello:2.10-… and hello:2.1-… are both for linux/amd64": of the site's names, left as well.
   std::vector<std::string> unclear;

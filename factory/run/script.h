@@ -101,10 +101,10 @@ struct HandedSecrets {
   std::vector<std::string> hidden;  // must not be shown in any log
 };
 
-// Makes the folder `folder`, which only we can enter, with each secret under its name: a link to the site's
-// file, or a file with the value of the variable of `environment`. A script on the build host is given that
-// folder, a container the mounts. Throws Error(input) for one that the site file does not have or that is not
-// where it says.
+// Makes the folder `folder`, which only kiln's user can enter, with each secret under its name: a link to the
+// site's file, or a file with the value of the variable of `environment`. A script on the build host is given
+// that folder, a container the mounts. Throws Error(input) for one that the site file does not have or that
+// is not where it says.
 HandedSecrets hand_in_secrets(const std::vector<std::string>& names, const Site& site,
                               const std::map<std::string, std::string>& environment, const fs::path& folder);
 
@@ -118,7 +118,7 @@ struct ShellStart {
 };
 
 // With what the step's script has: what it builds on, files, parameters, secrets, the site's configuration,
-// the current folder, and the network unless it is a test. The shell has our input, output and terminal;
+// the current folder, and the network unless it is a test. The shell has kiln's input, output and terminal;
 // without a terminal its status is in the result. Throws Error(usage) when what it would stand upon is not
 // done.
 CommandResult open_shell(const ShellStart& start, const StepSetup& setup);

@@ -1,6 +1,6 @@
 // suitable_cell: plans + question → the cell whose image would be the answer, for a question that the index
-// has none to. Each cell is judged as the image that it would become, by select(). Pure but for what it is
-// given.
+// has none to. Each cell is judged as the image that it would become, by select(). Pure, except for the
+// functions that it gets.
 #pragma once
 
 #include <cstddef>

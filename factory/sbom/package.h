@@ -15,7 +15,7 @@ namespace kiln::sbom {
 
 // Statement about a package's licence. Names that the SPDX list does not have become LicenseRef-….
 struct License {
-  std::string expression;                        // "" = nothing is said
+  std::string expression;                        // "" = not stated
   std::map<std::string, std::string> extracted;  // LicenseRef-… → what was written
   bool empty() const { return expression.empty(); }
   bool on_the_list() const { return extracted.empty() && !empty(); }  // every part of it

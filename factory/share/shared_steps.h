@@ -57,8 +57,8 @@ class SharedSteps {
   std::optional<Fetched> fetch(const Wanted& wanted);
   // Why fetch() refused a record whose signature names a trusted key and does not match; "" = it did not.
   std::string forged(const SharedName& name) const;
-  // Gives away what was made here, and says so if another builder has made other bits of it. Nothing where
-  // that is there, or no other builder would believe it.
+  // Shares a step that was made here, and reports if another builder has made other bits of it. Does nothing
+  // if it is there already, or if no other builder would trust it.
   void share(const Wanted& made);
 
   // Those that were not used for as long as the site keeps them, and how many there are. Throws

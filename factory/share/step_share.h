@@ -1,5 +1,5 @@
-// A place that builders share: records under names, and the blobs that they promise. It is believed nothing:
-// who asks it proves what it gives.
+// A place that builders share: records under names, and the blobs that they promise. It is not trusted: the
+// caller verifies everything that it returns.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +63,8 @@ std::optional<SharedName> shared_name(std::string_view text);
 // The DiffIDs of the layers that the step itself made.
 std::vector<Digest> own_layers(const LayerChain& chain, std::string_view key);
 
-// Throws Error(network) where it cannot be reached or asked, Error(store) for what is wrong with what it has
-// or with our own disk, Error(input) for what is not in its form, Error(interrupted).
+// Throws Error(network) where it cannot be reached or asked, Error(store) for a fault of its contents or of
+// the local disk, Error(input) for contents in another form, Error(interrupted).
 class StepShare {
  public:
   virtual ~StepShare() = default;
@@ -75,7 +75,7 @@ class StepShare {
 
   struct Found {
     std::string envelope;
-    std::string used{};     // RFC 3339: made, or taken by a builder who may write; "" if it is not known
+    std::string used{};     // RFC 3339: made, or taken by a builder that may write; "" if it is not known
     bool is_ours = false;   // only this user can have written it
     std::string why_not{};  // and if not: what says so; "" where that was never promised
   };
@@ -89,7 +89,7 @@ class StepShare {
 
   // Says that it is used now. It may be gone by then.
   virtual void touch(const SharedName& name, const std::string& now) = 0;
-  // When each was used last, by its text(); what is no step or test is left out.
+  // The time of each one's last use, by its text(); other names than steps and tests are left out.
   virtual std::map<std::string, std::string> used() = 0;
   // Takes them away, and what only they need where the place does not see to that itself.
   virtual void remove(const std::set<std::string>& names) = 0;
@@ -100,8 +100,9 @@ class StepShare {
 //   <folder>/steps/step-<key>.json, test-<key>.json   the record in its envelope
 //   <folder>/sha256/<aa>/<64 hex>                     BlobStore
 //
-// It may promise that only this user writes there. Then a record is ours if its file and its folder
-// are, and no other user may write to them. A user who can write elsewhere can put no file of ours there.
+// It may promise that only this user writes there. Then a record is ours if its file and its folder are, and
+// no other user may write to them. A user with write permission elsewhere cannot put a file of kiln's user
+// there.
 class FolderShare final : public StepShare {
  public:
   // `is_private`: that it promises that. REQUIRES: `files` outlives this.

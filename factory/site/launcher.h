@@ -33,7 +33,7 @@ struct SlurmPartition {
 
 struct SlurmSite {
   std::vector<std::string> arguments;                // of sbatch, for every job
-  SlurmPartition standard;                           // "default": for what needs no special machine
+  SlurmPartition standard;                           // "default": for steps without a special machine
   std::map<std::string, SlurmPartition> partitions;  // by microarchitecture ("zen4") or accelerator
                                                      // ("nvidia:sm_90", "nvidia")
   std::chrono::seconds poll{5};         // between two questions to the controller, of all jobs together

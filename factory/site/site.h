@@ -95,7 +95,7 @@ struct StepSharing {
   std::vector<std::string> trust;  // public keys: absolute paths
   std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // steps that were not used for longer may go
   bool is_used() const { return !registry.empty() || !folder.empty(); }
-  bool writes() const { return !key.empty() || is_private; }  // else no builder would believe it
+  bool writes() const { return !key.empty() || is_private; }  // else no builder would trust it
 };
 
 // How often a pin may be moved by a night: no more than once in this time since it moved last; zero is each

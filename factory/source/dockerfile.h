@@ -67,7 +67,7 @@ struct DockerHeredoc {
   Position place;       // of the <<
 };
 
-// Which of the members a verb fills is said at each.
+// The comment of each member names the verbs that fill it.
 struct DockerInstruction {
   DockerVerb verb = DockerVerb::run;
   Position place;
@@ -109,9 +109,8 @@ struct Dockerfile {
 // Throws Error(input) `file:line:col: error: …`.
 Dockerfile parse_dockerfile(std::string_view text, const std::string& file);
 
-// The same for who looks at a file that may be broken: an instruction that cannot be read is left out, and
-// the first kMostErrors of what parse_dockerfile would have thrown are added to `errors`. There may be no
-// stage.
+// The same for callers with a possibly broken file: an unreadable instruction is left out, and the first
+// kMostErrors errors of parse_dockerfile are added to `errors`. There may be no stage.
 Dockerfile read_dockerfile(std::string_view text, const std::string& file, std::vector<Error>& errors);
 
 // A variable's value, or nothing when it is not set.

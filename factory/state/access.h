@@ -1,4 +1,4 @@
-// Which users may read what kiln writes into a state folder: those who may read the folder itself.
+// Lets the users read kiln's files in a state folder that may read the folder itself.
 #pragma once
 
 #include "factory/base/effects.h"

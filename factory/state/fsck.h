@@ -31,7 +31,7 @@ struct BlobUse {
 };
 
 struct UsedBlob {
-  std::optional<std::uint64_t> size;  // that was written, where anybody knows
+  std::optional<std::uint64_t> size;  // that was written, if it is known
   std::vector<BlobUse> uses;          // empty: nothing uses it
   std::string damage;                 // as far as is to be seen; "" when it looks whole
   bool is_unread = false;             // its bytes could not be read
@@ -39,7 +39,7 @@ struct UsedBlob {
 
 struct BlobUses {
   std::vector<BlobUser> users;
-  std::map<Digest, UsedBlob> blobs;     // all that anybody counts on, and all that lie in the store
+  std::map<Digest, UsedBlob> blobs;     // all that have a user, and all in the store
   std::vector<std::string> unreadable;  // records and sidecars that are not what was written, by their path
                                         // in the state folder
 };
@@ -50,7 +50,7 @@ BlobUses blob_uses(const StatePaths& state, const FileSystem& files);
 // A blob that is not what was written.
 struct BlobDamage {
   Digest blob;
-  std::string what;             // to the first of those who count on it: "layer 2"
+  std::string what;             // its role for its first user: "layer 2"
   std::vector<std::string> of;  // those users; empty: no user
   std::string damage;           // "is missing"
   bool is_unread = false;       // the disk, or a mode, kept it from being read: its bytes are not known

@@ -27,7 +27,7 @@ bool may_start(const Share& mine, const std::vector<Share>& others, std::uint64_
 
 class MemoryShare {
  public:
-  // Waits for it. `on_wait` is told why, first and whenever that changes. Throws Error(interrupted),
+  // Waits for it. `on_wait` gets the reason, first and at each change. Throws Error(interrupted),
   // Error(store).
   MemoryShare(const fs::path& folder, std::uint64_t need, std::uint64_t capacity,
               const std::function<void(const std::string& why)>& on_wait);

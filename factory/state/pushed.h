@@ -29,7 +29,7 @@ struct PushedRecord {
   Digest sif{};                     // its SIF's manifest; empty: it has none there
   std::string signed_by{};          // SigningKey::id(); "" = it is not signed
   std::string immutable_tag{};      // "" = an index, or a line of an earlier kiln
-  std::vector<Digest> referrers{};  // manifests that we put there with it, the SIF's with them
+  std::vector<Digest> referrers{};  // manifests that kiln put there with it, also the SIF's
   bool listed_by_tag = false;       // a tag lists them, for the registry has no API for that
   bool is_index = false;            // not an image, but one over platforms
   bool going = false;               // it is being taken away: not to be counted on

@@ -19,7 +19,7 @@ class ListeningSocket {
   ListeningSocket(ListeningSocket&& other) noexcept;
   ListeningSocket& operator=(ListeningSocket&&) = delete;
 
-  // The one that systemd hands over (sd_listen_fds(3)), which keeps listening while we are started anew.
+  // The one that systemd hands over (sd_listen_fds(3)), which keeps listening while the server restarts.
   // Throws Error(usage) when there is none, or several.
   static ListeningSocket of_systemd(const std::map<std::string, std::string>& environment);
 

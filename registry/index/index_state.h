@@ -21,7 +21,7 @@ struct IndexState {
 
   // `file`: of the database, in `folder`.
   IndexState(std::filesystem::path state, Database::Access how, const char* file = "index.db");
-  // An empty database in memory, for those who read a file of an earlier format.
+  // An empty database in memory, for readers of a file in an earlier format.
   struct InMemory {};
   IndexState(std::filesystem::path state, InMemory);
   const BlobStore& writable_store() const;  // Error(store) for readers

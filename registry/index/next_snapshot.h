@@ -55,7 +55,7 @@ using Retirements = std::map<std::string, std::string>;
 // sidecar and, without it, the whole history of tags.
 Retirements all_retirements(IndexState& state);
 
-// Why bits are retired, for what is about to be published.
+// Why bits are retired, for an image that is about to be published.
 class RetiredReasons {
  public:
   explicit RetiredReasons(IndexState& state);

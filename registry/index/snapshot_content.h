@@ -22,7 +22,7 @@ namespace kiln {
 std::string row_checksum(std::string_view table, std::initializer_list<std::string_view> columns);
 
 // Checksums added up modulo 2^256, in whatever order: a row more or less costs one addition. It proves a set
-// of rows against damage; a person who may choose the rows can make two sets of one sum.
+// of rows against damage; an attacker who chooses the rows can make two sets of one sum.
 class RowSum {
  public:
   static RowSum parse(std::string_view text);  // 64 hex digits; throws DamagedDatabase
@@ -98,6 +98,6 @@ std::string words_text(const std::vector<std::string>& words);
 std::vector<std::string> words_from(const std::string& text);
 
 JsonDocument parse_own(const std::string& text,
-                       const std::string& file);  // limits for what kiln itself wrote
+                       const std::string& file);  // limits for kiln's own files
 
 }  // namespace kiln

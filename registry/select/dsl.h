@@ -71,8 +71,8 @@ void refuse_lost_choices(const DslReading& reading);
 inline constexpr const char* kNamesNoApplication = "the document names no application";
 
 // `compilers`: names of the graph compilers that there are, each of which is read as a boolean option; any
-// other name is a further choice. `numbers`: of the document's text. Throws Error(input) for what cannot be
-// understood (wrong type, bad version).
+// other name is a further choice. `numbers`: of the document's text. Throws Error(input) for invalid values
+// (wrong type, bad version).
 DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers,
                     const WrittenNumbers& numbers = {});
 

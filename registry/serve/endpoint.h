@@ -163,7 +163,7 @@ Json error_json(const Error& error, int status);
 // With Retry-After where the same request may be answered later.
 HttpResponse error_response(const Error& error, ErrorStyle style);
 HttpResponse nothing_here(ErrorStyle style);  // 404
-// Another response of this style, for what no Error says.
+// Another response of this style, for cases without an Error.
 HttpResponse plain_error(int status, const std::string& message, const std::string& hint, ErrorStyle style);
 
 struct Route {

@@ -16,7 +16,7 @@ namespace kiln {
 struct FlagOrigin {
   std::string variable;     // CFLAGS
   std::string value;        // -O2 -march=znver3 -mtune=znver3
-  std::string compiler;     // gcc 14.2.0; "" for what depends on the GPU alone
+  std::string compiler;     // gcc 14.2.0; "" for flags that depend on the GPU alone
   std::string target;       // of the answer: zen3, or sm_80 sm_90
   std::string note{};       // why it is not the one asked for
   std::string from{};       // archspec's gcc 10.3: for zen3; -O2 by default

@@ -14,7 +14,7 @@ namespace kiln {
 // "sm_80 sm_90": the accelerators without their vendors.
 std::string gpu_targets(const Target& target);
 
-// Those of one vendor, oldest first, each once. Throws Error(input) for what is no compute capability.
+// Those of one vendor, oldest first, each once. Throws Error(input) for an invalid compute capability.
 std::vector<std::string> nvidia_targets(const Target& target);  // sm_80, sm_90a
 std::vector<std::string> amd_targets(const Target& target);     // gfx90a
 
