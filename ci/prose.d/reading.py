@@ -94,10 +94,11 @@ def blocks_of(text):
 
 
 # C++: comments and literals. A quote inside a number separates digits.
-TOKEN = re.compile(r"""(?P<comment>//[^\n]*)|/\*.*?\*/|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?P<string>(?:\\.|[^"\\\n])*)"|(?<!\w)'(?:\\.|[^'\\\n])+'""", re.S)
+TOKEN = re.compile(r"""(?P<comment>//[^\n]*)|/\*(?P<block>.*?)\*/|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?P<string>(?:\\.|[^"\\\n])*)"|(?<!\w)'(?:\\.|[^'\\\n])+'""", re.S)
 ESCAPES = {"t": " ", '"': '"', "'": "'", "\\": "\\"}
 FIELD = re.compile(r"\{[^{}]*\}")  # of {fmt}
 LITERAL_WORDS = 4  # a shorter literal is a name, a key or a part of a sentence
+BLANKS = re.compile(r"\n[ \t]+")  # before the further lines of a comment
 STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|PRAGMA|DROP|ALTER)\b")  # SQL
 
 
@@ -135,13 +136,15 @@ def literal_blocks(text):
 
 
 def comments_of(text):
-    """(first line, text) of each comment: of `//` in lines that follow each other, in one column."""
+    """(first line, text) of each comment: of `//` in lines that follow each other, in one column; of C's form."""
     lines = text.split("\n")
     first, column, bodies = 0, 0, []
     for found in TOKEN.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        if found["block"] is not None:
+            yield line, re.sub(r"(?m)^[ \t]*\*? ?", "", found["block"]) if " * " in found["block"] else BLANKS.sub("\n", found["block"])
         if not found["comment"]:
             continue
-        line = text.count("\n", 0, found.start()) + 1
         before = lines[line - 1][:found.start() - text.rfind("\n", 0, found.start()) - 1]
         if not bodies or line != first + len(bodies) or len(before) != column or before.strip():
             if bodies:
