@@ -41,7 +41,7 @@ void sync_folder(const std::filesystem::path& folder);
 // Makes the folder and its parents, each entry fsynced.
 void make_durable_folder(const std::filesystem::path& folder);
 
-// Removes what writers left that are gone: those of this machine whose process has ended, and those of other
+// Removes the remains of ended writers: those of this machine whose process has ended, and those of other
 // machines (a shared file system) that were not touched for a week. Returns how many.
 std::size_t drop_dead_files(const std::filesystem::path& folder);
 

@@ -92,8 +92,8 @@ struct Command {
   bool unsynced = false;
 };
 
-// out_of_memory: it went over its limit, or the kernel killed a process of it because memory ran out; never
-// a guess from what it printed.
+// out_of_memory: it exceeded its limit, or the kernel killed a process of it because memory ran out; never a
+// guess from its output.
 enum class CommandEnd {
   exited,
   signalled,
@@ -110,7 +110,7 @@ enum class MemorySource { none, processes, cgroup1, cgroup2 };
 
 // Peak of the memory of a command and all of its children together. Bytes.
 struct MemoryUse {
-  std::uint64_t peak = 0;        // without what the system keeps of files: that goes when memory is needed
+  std::uint64_t peak = 0;  // without the system's cache of files, which is dropped when memory is needed
   std::uint64_t with_files = 0;  // the cgroup's own peak, with that; 0 where there is no cgroup
   MemorySource source = MemorySource::none;
 };

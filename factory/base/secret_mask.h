@@ -1,4 +1,4 @@
-// Secrets in what programs print: found in the stream, whatever pieces it comes in, and replaced by ***.
+// Replaces secrets in the output of programs by ***, also if the stream comes in pieces.
 #pragma once
 
 #include <bitset>
@@ -26,7 +26,7 @@ class SecretMask {
   std::string finish();
 
  private:
-  // The longest word that stands at `at` in `kept_`, or nullptr.
+  // The longest word at `at` in `kept_`, or nullptr.
   const std::string* word_at(std::size_t at) const;
   bool may_begin_at(std::size_t at) const;
   std::string show(bool is_end);

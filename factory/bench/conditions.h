@@ -1,4 +1,4 @@
-// The machine around a run, from what Linux says of it. Pure.
+// The machine around a run, as Linux reports it. Pure.
 #pragma once
 
 #include <map>

@@ -34,7 +34,7 @@ struct RunConditions {
   double load = 0;                 // the system's average of one minute, just before
   double steal = 0;                // part of the time of the run that a hypervisor gave to others, 0 to 1
   std::string governor;            // of the processors' frequency, "" where the kernel does not say
-  std::vector<std::string> marks;  // why the run is to be taken with care: "under load"; empty: nothing
+  std::vector<std::string> marks;  // the reasons to doubt the run: "under load"; empty: none
 };
 
 struct BenchRun {
@@ -76,7 +76,7 @@ std::string metric_name(const std::string& workload, const std::string& metric);
 // Name under which a speed of the workload is kept: with two processes, or with real input, it is another
 // figure. "osu", "osu+2ranks", "resnet50+data".
 std::string speed_name(const std::string& workload, int ranks, bool with_data);
-std::string speed_name(const BenchRun& run);  // by what the workload said of its ranks and its input
+std::string speed_name(const BenchRun& run);  // from the workload's report of its ranks and its input
 // Whether a speed of this name is one of the workload, under whatever metric.
 bool is_speed_of(const std::string& speed, const std::string& workload, int ranks, bool with_data);
 int ranks_of(const BenchRun& run);  // 1 where it says nothing

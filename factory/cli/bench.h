@@ -48,7 +48,7 @@ class ImageBench {
 
   // An image that is not built or not in the index is passed over, with a line on stderr. Throws
   // Error(no_match) when none is left, before anything is run; Error(usage) when there is no such workload;
-  // interrupted, and then the same call goes on with what is left. An image in which the workload fails is
+  // interrupted, after which the same call continues with the rest. An image in which the workload fails is
   // reported on stderr and not in the answer, gets no record, and makes the exit code images_failed; if it is
   // the only one, throws its error.
   std::vector<BenchRow> run(const BenchWork& work, const ImageNumbers& images);
@@ -91,8 +91,8 @@ struct SearchTerms {
   bool build = false;  // build and publish cells that are not in the index
 };
 
-// Begins with each stock cell, measures all cells with one part more in turns with it, keeps the best that is
-// proven, and goes on from there. Prints what was tried and the patch (RFC 6902), whose operations have a
+// Begins with each stock cell, measures all cells with one more part in turns with it, keeps the best proven
+// one, and repeats this from there. Prints what was tried and the patch (RFC 6902), whose operations have a
 // "reason" each. Throws as ImageBench::run(); Error(no_match) without a stock cell that is built. REQUIRES:
 // the state folder is locked.
 void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& parts, const SearchTerms& terms,

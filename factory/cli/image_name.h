@@ -21,7 +21,7 @@ std::optional<ImageRecord> find_record(const std::string& name, Invocation& invo
 std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
                                            Invocation& invocation);
 
-// A name that find_record knows stands for the layout of that image; all else is as skopeo names it. Throws
+// A name that find_record knows means the layout of that image; any other name has skopeo's meaning. Throws
 // Error(no_match) with near names, Error(usage) for an unknown transport, Error(store) for a visibly damaged
 // image of kiln's own.
 ImageName name_of(const std::string& text, Invocation& invocation);

@@ -43,10 +43,10 @@ class LockAsker {
   CommitHistory history_;
 };
 
-// The lockfile that a night begins with, by the site's policy: nothing is written. With --locked entries
-// neither come nor go; with broken cells none goes. Throws Error(interrupted) alone: what cannot be asked is
-// among the problems, and keeps its pin. `previous`: nullopt without one. REQUIRES: the catalogue was planned
-// under it.
+// The lockfile that a night begins with, by the site's policy: nothing is written. With --locked no entry is
+// added or removed; with broken cells none is removed. Throws Error(interrupted) alone: what cannot be asked
+// is among the problems, and keeps its pin. `previous`: nullopt without one. REQUIRES: the catalogue was
+// planned under it.
 PolicyUpdate update_by_site_policy(const Catalogue& catalogue, const std::optional<Lockfile>& previous,
                                    Invocation& invocation);
 

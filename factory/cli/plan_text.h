@@ -20,7 +20,7 @@ struct PlanView {
   std::optional<ExpectedBuild> expected{};
 };
 
-// How many cells stand how.
+// Number of cells in each state.
 using PlanCounts = std::map<CellState, std::size_t>;
 // "5 images: 3 built, 2 to build; 1 excluded", how long that is expected to take where it is known, and what
 // sharing saves, a line each.

@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-// One writer a state folder, until destruction. Where the folder lies on a network file system the lock may
-// be that of this machine alone (docs/cluster.md), so there a lease goes with it.
+// One writer a state folder, until destruction. On a network file system the lock may be valid on this
+// machine only (docs/cluster.md), so kiln takes a lease in addition.
 class WriterLock {
  public:
   WriterLock(StateLock lock, std::optional<Lease> lease) : lock_(std::move(lock)), lease_(std::move(lease)) {}
@@ -31,7 +31,7 @@ struct BuildLocks {
   BuildLock plan;
 };
 
-// As lock_state(), for `kiln build`. Where the lease goes with the lock, builds come one after the other.
+// As lock_state(), for `kiln build`. If the lease accompanies the lock, builds run one after the other.
 BuildLocks lock_for_build(const Invocation& invocation, const std::string& plan);
 
 // Waits for the lease while --wait says so. `what`: the holder in a word, "another night". Throws

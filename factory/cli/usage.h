@@ -11,8 +11,8 @@ namespace kiln {
 // refused to parse.
 Error usage_error(const CLI::App& app, const CLI::ParseError& problem);
 
-// Throws Error(usage) for a word that stands where a command should: help was asked for, and the help of what
-// is above would hide the mistake. `app` has just found --help.
+// Throws Error(usage) for a word in the place of a command: with --help, the help of the command above would
+// hide the mistake. `app` has just found --help.
 void refuse_unknown_command(const CLI::App& app);
 
 }  // namespace kiln

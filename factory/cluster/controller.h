@@ -62,7 +62,7 @@ class QueueWatch {
 // or the user has as many jobs as a limit admits. Everything else stays as it is until a person acts.
 bool may_pass(const std::string& said);
 
-// The job's number in what `sbatch --parsable` printed: "17", or "17;cluster" where a cluster was named.
+// The job's number in the output of `sbatch --parsable`: "17", or "17;cluster" where a cluster was named.
 // nullopt where a site's sbatch says more than that. `any_line`: the number may be on a separate line among
 // others; nullopt if two lines look like a number.
 std::optional<std::string> job_number(std::string_view answer, bool any_line);

@@ -1,5 +1,4 @@
-// The end of a step's job: the wait for it, by the files that it writes and by what Slurm says of it, and the
-// verdict.
+// The end of a step's job: the wait for it, by its files and by Slurm's answers, and the verdict.
 #pragma once
 
 #include <functional>
@@ -59,7 +58,7 @@ class JobWait {
   std::string told_;
 };
 
-// How a step's job ended, from what it left and from what Slurm says. Pure.
+// The verdict on a step's job, from its files and from Slurm's answers. Pure.
 //
 //   job ended ── record, or failure record of the step ──▶ that counts
 //            ├── machine lost, more memory or time needed ──▶ another job

@@ -36,7 +36,7 @@ struct QueuedJob {
   JobMark mark;
 };
 
-// For `squeue --noheader --format`. The comment stands last: others' may hold anything.
+// For `squeue --noheader --format`. The comment is last, because comments of other jobs may contain anything.
 inline constexpr const char* kQueueFormat = "%i|%T|%r|%P|%N|%C|%m|%k";
 
 // Those of kiln's, of whatever state folder.

@@ -25,7 +25,7 @@ struct StateContents {
 // Whether kiln makes something of that name in a state folder.
 bool is_state_part(const std::string& name);
 
-// Throws Error(input) for a folder in which something lies, and nothing that only kiln makes.
+// Throws Error(input) for a folder that is not empty and has no file that only kiln makes.
 void need_state_folder(const StatePaths& state, const FileSystem& files);
 
 // The contents of the state folder, by the names that StatePaths knows.
@@ -49,8 +49,8 @@ struct Collected {
 // the survey.
 Collected collect(const Survey& survey, const StatePaths& state, Index* index, FileSystem& files);
 
-// The part of it for which nothing has to be written: for a collection because the disk is full, before
-// the index is opened for writing. Throws and REQUIRES as collect().
+// The part that needs no writing: for a collection on a full disk, before the index is opened for writing.
+// Throws and REQUIRES as collect().
 void make_room(const Survey& survey, const StatePaths& state, FileSystem& files);
 
 // Throws Error(locked) while any step of this state folder runs.

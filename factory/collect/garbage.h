@@ -15,7 +15,7 @@ enum class GarbageKind {
   snapshot,    // of the index
   published,   // an image of the index: its row and its sidecar
   packaged,    // a record of built/
-  plan,        // of a matrix that is gone, with the origins of its recipes
+  plan,        // of a matrix that no longer exists, with the origins of its recipes
   test,        // a record
   step,        // a record
   failure,     // a record
@@ -30,7 +30,7 @@ enum class GarbageKind {
   engine,        // an image of the engine's store, or what is in no image there
   pushed_tag,    // of a registry
   pushed_index,  // of a registry: what a name of the site's stood for
-  pushed_image   // of a registry, with what goes with it there
+  pushed_image   // of a registry, with its documents there
 };
 std::string_view name_of(GarbageKind kind);  // "snapshot", "SIF folder"
 
@@ -40,7 +40,7 @@ struct Garbage {
   std::string why;   // "older than 30d, and not one of the newest 10"
   std::vector<std::filesystem::path> paths{};  // in the state folder; none where it is a row, or the engine's
   std::uint64_t bytes = 0;                     // that the disk gets back
-  bool named = true;  // by a row or a record that goes, too: false for caches, leavings, what has no name
+  bool named = true;  // also by a removed row or record: false for caches, remains and unnamed files
 };
 
 // The space that the disk gains: a file counts when its last name is removed, with its blocks.

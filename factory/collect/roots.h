@@ -20,7 +20,7 @@
 
 namespace kiln {
 
-// Which snapshots and images are to be kept. Nothing here looks at a disk.
+// The snapshots and images to keep. Nothing here looks at a disk.
 
 // Numbers of those that stay, with the reason: "current", "one of the newest 10", "younger than 30d", "kept
 // by name". The newest always stays. One without a readable date counts as young. `now`: seconds since 1970.

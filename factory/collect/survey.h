@@ -12,7 +12,7 @@ struct Survey {
   Roots roots;
   Forgotten of_index;
   std::set<std::string> steps;     // keys of those that stay
-  std::vector<Garbage> garbage;    // in the order in which it goes; of one kind by name
+  std::vector<Garbage> garbage;    // in the order of removal; of one kind by name
   std::vector<std::string> notes;  // for people: "hello:2.1-…: its manifest is lost"
 };
 

@@ -44,7 +44,7 @@ Digest digest_of(const RecipeTexts& recipes);
 // one; else what is wrong.
 std::string refused_name(const std::string& name);
 
-// An application upon images of a matrix: a cell for each of `parents`.
+// An application on top of images of a matrix: a cell for each of `parents`.
 struct Derivation {
   std::string name;
   std::string matrix;               // its name

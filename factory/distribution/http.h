@@ -69,8 +69,8 @@ class Http {
 };
 
 // Connections stay open between requests; several threads may send at the same time, each over a connection
-// that is idle, else over a new one. Certificates are checked against SSL_CERT_FILE or the system's, and what
-// lies for the host in certs.d as skopeo has it (containers-certs.d(5)). Throws Error(tool_missing) without
+// that is idle, else over a new one. Certificates are checked against SSL_CERT_FILE or the system's, and
+// against the host's in certs.d, as skopeo does (containers-certs.d(5)). Throws Error(tool_missing) without
 // libcurl.
 std::unique_ptr<Http> open_http(HttpSettings settings);
 

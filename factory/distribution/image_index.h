@@ -29,11 +29,11 @@ std::string platform_index(std::vector<PlatformImage> images);
 // The parts of an image index, of all platforms; empty for bytes that are no image index.
 std::vector<Digest> parts_of_index(const std::string& bytes);
 
-// The list of an image's referrers that stands under a tag where a registry has no API for them
-// (distribution-spec, "Referrers Tag Schema"): an image index that its clients keep.
+// The list of an image's referrers under a tag, for registries without an API for them (distribution-spec,
+// "Referrers Tag Schema"): an image index that its clients keep.
 
 // The index `now` ("": there is none yet) with these as well: what it has stays, in its order. nullopt: it
-// has them all. Throws Error(network) when what stands there is no image index.
+// has them all. Throws Error(network) if the tag names no image index.
 std::optional<std::string> with_referrers(const std::string& now, const std::vector<Descriptor>& referrers);
 
 // The index `now` without these; nullopt: nothing is left of it. Bytes that are no image index stay as they

@@ -1,6 +1,6 @@
-// An image and all that goes with it, from the blob store into a registry: blobs first, then what names
-// them, and what names that; nothing is sent that is there, and nothing counts before it was read back.
-// No readable tag is moved here.
+// Pushes an image with its documents from the blob store to a registry: blobs first, then manifests, then
+// indexes. Sends nothing that is there already, and accepts nothing before it has read it back. No readable
+// tag is moved here.
 #pragma once
 
 #include <condition_variable>

@@ -91,8 +91,8 @@ class RegistryClient {
   std::string blob_damage(const std::string& repository, const Descriptor& blob, bool read);
   // The same of a manifest, which is looked for, or read with `read`.
   std::string manifest_damage(const std::string& repository, const Digest& digest, bool read);
-  // Out of another repository of the same registry, without sending it. False: it has to be sent, whatever
-  // the reason.
+  // Out of another repository of the same registry, without sending it. False: it must be sent, for any
+  // reason.
   bool mount_blob(const std::string& repository, const Digest& digest, const std::string& from);
   // Throws WrongDigest.
   void put_blob(const std::string& repository, const Descriptor& blob, const std::filesystem::path& file);

@@ -68,8 +68,8 @@ struct SignatureManifest {
 };
 
 // The manifest `now` ("": there is none yet) with the claim, signed by `key`, as well: the signatures of
-// others stay. nullopt: it has it already, and it is good. Throws Error(network) when what stands there is
-// none.
+// others stay. nullopt: it has it already, and it is good. Throws Error(network) if the tag names another
+// object.
 std::optional<SignatureManifest> with_signature(const std::string& now, const std::string& claim,
                                                 const SigningKey& key);
 

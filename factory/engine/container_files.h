@@ -24,8 +24,8 @@ void unpack_archive(const fs::path& tar, const fs::path& tree, const EngineSetup
 void copy_between(const fs::path& from, const fs::path& to, const std::string& path, const fs::path& log,
                   const EngineSetup& setup);
 
-// Engines make places in a container where they mount something, each in its own way. In a layer there has to
-// be of them what buildah leaves, whichever engine ran the script: equal keys are equal bits.
+// Engines make places in a container where they mount something, each in its own way. With every engine, a
+// layer must have those of them that buildah leaves, because equal keys mean equal bits.
 
 // Brings the changes of a container in which a script ran to that form: /dev, /etc, /proc and /sys are the
 // image's from then on, and /etc is changed where one of hosts, hostname and resolv.conf was missing in it

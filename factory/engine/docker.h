@@ -1,5 +1,5 @@
-// The engine `docker`: the machine's own daemon, which has to keep its images as overlays (`overlay2`) on
-// this machine, so that kiln, as root, can read what changed in a container.
+// The engine `docker`: the machine's own daemon. It must store its images as overlays (`overlay2`) on this
+// machine, so that kiln, as root, can read the changes of a container.
 //
 // Words to the daemon go by its socket; its program loads an image that the daemon does not have, and is a
 // person's shell. The daemon runs the scripts, so they are no processes of kiln. They end when their

@@ -95,7 +95,7 @@ struct EngineSetup {
 inline constexpr const char* kStepImages = "localhost/kiln";
 std::string step_image(const std::string& key);
 
-// Throws Error(tool_missing) in a bare chroot, with what to do: buildah and container runtimes remount "/",
+// Throws Error(tool_missing) in a bare chroot, with the remedy: buildah and container runtimes remount "/",
 // which the kernel refuses where that is no mount point.
 void need_mounted_root(const FileSystem& files);
 
@@ -124,8 +124,8 @@ std::string_view engine_family(std::string_view engine);
 // The engine's program, or its replacement; nullopt if neither is installed.
 std::optional<std::string> program_of(const EngineFacts& engine, const CommandRunner& runner);
 
-// Throws Error(usage) for an engine that there is not, Error(tool_missing) for one that is not installed,
-// with what to do.
+// Throws Error(usage) for an unknown engine, and Error(tool_missing) for one that is not installed, with the
+// remedy.
 void need_engine(const std::string& name, const CommandRunner& runner);
 
 }  // namespace kiln

@@ -8,7 +8,7 @@
 // A session file that is not locked belongs to a process that was killed: the store may be damaged. As it is
 // only a cache, it is deleted whole, as soon as no process uses it. So is one of before the last start of the
 // machine: engines write it without waiting for the disk, so after a power cut files may be empty or old. And
-// so is a copy: cp(1) keeps neither set-user-id bits nor owners, and steps would be built upon that.
+// so is a copy: cp(1) keeps neither set-user-id bits nor owners, and later steps would be built on it.
 #pragma once
 
 #include <filesystem>
@@ -21,13 +21,13 @@
 
 namespace kiln {
 
-// By what an engine's store is known to be where it was made, and as it was left.
+// The marks of an engine's store that show that it is in its original place and unchanged.
 
 // Of the folder itself: it stays the same when the folder is moved within its file system, and is another one
 // for a copy, whose files may have lost owners, modes and attributes on the way. "" where it is missing.
 std::string store_mark(const std::filesystem::path& store);
 
-// Unmounts what a killed engine left mounted in a store, and deletes the store with what lies outside for it.
+// Unmounts the mounts that a killed engine left in a store, and deletes the store with its files outside.
 // REQUIRES: no process uses it. Throws Error(store).
 void delete_engine_folders(const fs::path& store, CommandRunner& runner, FileSystem& files,
                            const std::map<std::string, std::string>& environment);

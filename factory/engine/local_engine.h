@@ -14,7 +14,7 @@ bool has_terminal(const ContainerRun& request);
 
 class LocalEngine : public Engine {
  public:
-  // By skopeo: an engine would unpack what only has to be copied.
+  // Uses skopeo, because an engine would unpack files that need only a copy.
   void pull(const std::string& reference, const fs::path& layout, const fs::path& log) override;
 
  protected:

@@ -25,7 +25,7 @@ std::vector<std::filesystem::path> mounts_inside(std::string_view mountinfo,
 // Whether "/" is a mount point, which it is everywhere but in a bare chroot. True where nothing is known.
 bool root_is_mounted(std::string_view mountinfo);
 
-// An overlay that kiln mounts itself (mount(8), kernel Documentation/filesystems/overlayfs.rst), upon folders
+// An overlay that kiln mounts itself (mount(8), kernel Documentation/filesystems/overlayfs.rst), on folders
 // that it or an engine keeps.
 struct OverlayFolders {
   fs::path at;    // where it is mounted; made
@@ -42,8 +42,8 @@ class OverlayMount {
   OverlayMount(CommandRunner& runner, FileSystem& files, std::map<std::string, std::string> environment)
       : runner_(runner), files_(files), environment_(std::move(environment)) {}
 
-  // Mounts `tree`, which lies upon something. Nothing in the upper folder becomes a reference to what is
-  // below. Throws Error(store), Error(interrupted). REQUIRES: not mounted.
+  // Mounts `tree`. REQUIRES: it has a tree below it. Nothing in the upper folder becomes a reference to what
+  // is below. Throws Error(store), Error(interrupted). REQUIRES: not mounted.
   void mount(const ChangedTree& tree, OverlayFolders place);
   // Nothing where it is not mounted. Throws as `mount`.
   void unmount();

@@ -1,6 +1,6 @@
-// Engines that kiln needs nothing of but to run a script upon a tree: podman and apptainer. It mounts a
-// container's overlay itself, of the layers of its parent as folders below EngineSetup::store; that is faster
-// than any storage of an engine's own, which takes a start of its program for every word.
+// Engines that only run a script on a tree for kiln: podman and apptainer. It mounts a container's overlay
+// itself, of the layers of its parent as folders below EngineSetup::store; that is faster than any storage of
+// an engine's own, which takes a start of its program for every word.
 //
 //   <store>/layers/…                           LayerFolders
 //   <store>/containers/<name>/{upper,work,tree}   an overlay, mounted at `tree`
@@ -32,7 +32,7 @@ class MountingEngine : public LocalEngine {
   LayerFolders layers_;
 };
 
-// The engine `podman`: no daemon, and an OCI runtime. A script runs upon the mounted tree (podman-run(1):
+// The engine `podman`: no daemon, and an OCI runtime. A script runs on the mounted tree (podman-run(1):
 // --rootfs). Podman shares the network of the process that starts it (see ContainerScript), and has its own
 // rest: capabilities, seccomp filter, /dev, IPC.
 class PodmanEngine final : public MountingEngine {
@@ -50,8 +50,8 @@ class PodmanEngine final : public MountingEngine {
   fs::path run_root_;  // once it has begun
 };
 
-// The engine `apptainer` (or Singularity, where only that is): no daemon and no storage. A script runs upon
-// the mounted tree as upon a sandbox (apptainer-exec(1): --writable).
+// The engine `apptainer` (or Singularity, where only that is): no daemon and no storage. A script runs on the
+// mounted tree as on a sandbox (apptainer-exec(1): --writable).
 //
 // Apptainer and its containers share the network of the process that starts it. Options keep its additions
 // out of the image: the home folder, the machine's time zone, its variables.

@@ -1,5 +1,5 @@
-// kiln inside a user namespace, for a user without root, and the process outside that stands for it: signals
-// to that one reach it, and it is waited for to its end. (buildah itself dies of them and leaves it behind.)
+// Runs kiln inside a user namespace, for a user without root. A process outside represents it: it passes
+// signals on, and waits for the end. (buildah itself dies of them and leaves it behind.)
 #pragma once
 
 #include <string>

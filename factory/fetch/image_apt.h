@@ -1,5 +1,5 @@
-// Where the packages come from that steps install upon a base which is pulled: apt's sources in the image,
-// and the keys that it trusts. Base and steps are taken together: apt in any of them is to find its own.
+// The sources of packages that steps install on a pulled base: apt's sources in the image, and its trusted
+// keys. Base and steps are taken together: apt in any of them is to find its own.
 #pragma once
 
 #include <map>

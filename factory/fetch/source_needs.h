@@ -25,7 +25,7 @@ struct WheelNeed {
   auto operator<=>(const WheelNeed&) const = default;
 };
 
-// A base, and all steps upon it that may have packages.
+// A base, and all steps on top of it that may have packages.
 struct BaseNeed {
   Step base;
   std::set<std::string> steps;  // keys

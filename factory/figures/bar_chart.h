@@ -27,7 +27,7 @@ struct Bar {
   std::string title;               // all of its name, where the pointer rests
   std::optional<BarValue> value;   // nullopt: a gap
   std::string note;                // below the bar: what it is compared with, or why there is a gap
-  std::vector<std::string> marks;  // why the value is to be taken with care: "under load"
+  std::vector<std::string> marks;  // the reason to doubt the value: "under load"
 };
 
 struct BarGroup {

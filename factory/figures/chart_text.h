@@ -1,6 +1,6 @@
-// Text that has to stay inside its box: how wide it is drawn at most, and where its lines break. A picture
-// without scripts cannot ask the browser which font it has, so widths are those of a wide one (DejaVu Sans):
-// with any other there is room left.
+// Text that must stay inside its box: its greatest width, and its line breaks. A picture without scripts
+// cannot ask the browser which font it has, so widths are those of a wide one (DejaVu Sans): with any other
+// there is room left.
 #pragma once
 
 #include <cstddef>

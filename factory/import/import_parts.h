@@ -17,7 +17,7 @@ struct ImportBase {
   std::string version;    // "18.04"
   std::string image;      // "docker.io/library/ubuntu:{version}"
   std::string description = {};
-  std::string build_on = {};  // version that build stages stand upon; "" for the same
+  std::string build_on = {};  // version below build stages; "" for the same
 };
 
 // A legacy image with its place in the matrix. `legacy` of the Dockerfile, where there are twins.

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// A repository of this registry stands for an image that kiln cannot pull: an administrator has to decide. No
+// A repository of this registry replaces an image that kiln cannot pull: an administrator must choose it. No
 // registry can have the name (RFC 2606).
 inline constexpr std::string_view kUndecidedRegistry = "library.invalid/";
 
@@ -46,8 +46,7 @@ BaseValues base_values_of(std::string_view reference);
 std::optional<std::string> value_from_base(LegacyImage& image, std::string_view name, const BaseValues& base,
                                            int line);
 
-// The value of `name` in an image's environment: PATH upon an unknown base is "…:{PATH}", as recipes write
-// it.
+// The value of `name` in an image's environment: PATH on an unknown base is "…:{PATH}", as recipes write it.
 std::string image_value(std::string_view name, std::string_view marked, const BaseValues& base);
 
 // One word of a script that runs above the base: "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}".

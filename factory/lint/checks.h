@@ -16,7 +16,7 @@ namespace kiln::lint {
 struct FileStage {
   std::string name;                   // "" without
   std::string base;                   // in a registry; "" where the file does not say which
-  std::optional<std::size_t> parent;  // the stage of this file that it stands on
+  std::optional<std::size_t> parent;  // the stage of this file below it
   std::vector<ScriptUnit> units;      // in the order in which they run
 };
 
@@ -80,7 +80,7 @@ void check_conda(const ScriptUnit& unit, Report& report);           // KL013, KL
 void check_apt(const ScriptUnit& unit, Report& report);             // KL050, KL071 to KL074
 void check_script_secrets(const ScriptUnit& unit, Report& report);  // KL060, KL061
 
-// A finding about part of a command: a suppression may stand above the command's first line.
+// A finding about part of a command: a suppression may be above the command's first line.
 Finding& add(Report& report, std::string_view rule, const ScriptUnit& unit, const ShellCommand& command,
              Span span, std::string text);
 
@@ -116,7 +116,7 @@ std::vector<Error> check_definition(const SourceFile& file, Report& report);
 // Facts about a script of a recipe in addition to its text.
 struct ScriptUse {
   bool keeps_pip = false;   // the method has a cache for pip
-  bool is_sourced = false;  // another script of the recipe reads it: its shell goes on
+  bool is_sourced = false;  // another script of the recipe reads it: its shell continues
 };
 
 // A script of a recipe, or one that is looked at alone.

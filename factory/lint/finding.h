@@ -56,11 +56,11 @@ struct Finding {
   Severity severity = Severity::warning;
   SourceLocation where;
   int end_column = 0;  // one after the last byte, on the same line; 0 = not known
-  int first_line = 0;  // of the command or instruction that it is part of: a suppression may stand above it
+  int first_line = 0;  // of its command or instruction: a suppression may be above it
   std::string text;
   std::string package = {};  // subject of the text, if findings of one rule are reported together
   std::string hint;
-  std::vector<Edit> fix;      // empty: a person has to
+  std::vector<Edit> fix;      // empty: only a person can
   bool suppressed = false;    // by a comment …
   std::string justification;  // … with this reason
 };

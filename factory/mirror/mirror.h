@@ -1,4 +1,4 @@
-// The manifest of a mirror, mirror.json: what lies in the folder, and which cells need it. Schema:
+// The manifest of a mirror, mirror.json: the items in the folder, and the cells that need each. Schema:
 // docs/formats/files.md.
 //
 //   sha256/<aa>/<64 hex>            every file, by its content

@@ -20,7 +20,7 @@ enum class BudgetTurn {
 };
 std::string_view name_of(BudgetTurn turn);
 
-// An image that is to be built.
+// An image to build.
 struct AgendaItem {
   std::uint32_t image = 0;  // of the plan
   BudgetTurn turn = BudgetTurn::never;

@@ -31,7 +31,7 @@ std::vector<NightTrouble> fallen_troubles(const std::vector<NightImage>& images,
 
 // `nights`: oldest first, this one last. By image, of the series that this night has added a value to: a
 // night in which an image was not built has no time and no size of it. Only the newest change of a series,
-// and only while it is among its newest values: what is older was told then.
+// and only while it is among its newest values: earlier nights reported older ones.
 std::vector<Trend> find_trends(const std::vector<PastNight>& nights);
 
 }  // namespace kiln

@@ -29,9 +29,9 @@ class ArchiveIndex {
 
 // Archives of images as `docker save | gzip` makes them. Only for image_source.cc.
 
-// The file itself, or, of a compressed one (gzip, zstd, xz, bzip2), what it decompresses to: in a file
-// without a name below $TMPDIR, which goes with the process. Throws Error(input) for damaged input and for
-// more bytes than a layer may have, and Error(store) without room.
+// The file itself, or, of a compressed one (gzip, zstd, xz, bzip2), its decompressed bytes: in a file without
+// a name below $TMPDIR, which ends with the process. Throws Error(input) for damaged input and for more bytes
+// than a layer may have, and Error(store) without room.
 std::unique_ptr<ReadOnlyFile> open_archive(const fs::path& path);
 
 }  // namespace kiln

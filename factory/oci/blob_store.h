@@ -94,7 +94,7 @@ class BlobStore {
 // The damage of a blob, in words that follow its digest: "is missing", "has 12 of 345 bytes", "does not have
 // the bytes that were written". "" for a complete blob.
 
-// As far as is to be seen without reading it.
+// Only checks that need no read.
 std::string seen_damage(const BlobStore& store, const Digest& digest, std::uint64_t size);
 
 // Its bytes against its digest, all of them. `size`: that was written; nothing if it is not known. `read`

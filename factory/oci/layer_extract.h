@@ -50,7 +50,7 @@ class BothExtractors final : public ContentExtractor {
   ContentExtractor& second_;
 };
 
-// Hands everything on to two, and each its own part of what BothExtractors made.
+// Passes everything on to two sinks, and to each its part of the extract of BothExtractors.
 class BothSinks final : public ContentSink {
  public:
   BothSinks(ContentSink& first, ContentSink& second) : first_(first), second_(second) {}

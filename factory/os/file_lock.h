@@ -32,9 +32,9 @@ class FileLock {
   FileHandle fd_;
 };
 
-// A lock for the time of one piece of work. Its file goes when the work ends, also by an exception, and while
-// the lock is still held: removed later, it could be the next holder's. That of a killed process is left to
-// the process that does the same work next.
+// A lock for the time of one piece of work. Removes its file when the work ends, also by an exception, and
+// while it still holds the lock: later, the file could be the next holder's. That of a killed process is left
+// to the process that does the same work next.
 class PassingLock {
  public:
   // As FileLock::acquire.

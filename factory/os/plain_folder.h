@@ -10,8 +10,8 @@ namespace kiln {
 // Whether new files in the folder inherit something from it. False if the folder is missing.
 bool hands_down(const std::filesystem::path& folder);
 
-// Makes the folder and its parents where they are missing, and takes from it what it would hand down.
-// Throws Error(store).
+// Makes the folder and its missing parents, and removes the attributes that its files would inherit. Throws
+// Error(store).
 void make_plain_folder(const std::filesystem::path& folder);
 
 }  // namespace kiln

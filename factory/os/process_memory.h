@@ -28,15 +28,15 @@ std::uint64_t exact_memory_of_tree(const ProcessTree& tree);
 // command ended because memory ran out.
 class MemoryWatch {
  public:
-  // `limit`: bytes, 0 for none. A control group holds it exactly; where there can be none, look() has to see
-  // it. `may_group` false: as if there could be none.
+  // `limit`: bytes, 0 for none. A control group enforces the limit exactly; without one, look() must detect
+  // an excess. `may_group` false: as if there could be none.
   explicit MemoryWatch(std::uint64_t limit, bool may_group = true);
 
   // As MemoryCgroup::entrance; -1 without a group.
   int entrance() const { return group_ ? group_->entrance() : -1; }
-  // Whether the command, whose processes are `tree`, is to be ended for its memory: it has more than its
-  // limit, or the kernel took a process of it. Asked often; looks ten times a second, and less where a look
-  // takes long. `now`: of a monotonic clock.
+  // Whether to end the command with the processes `tree` for its memory: it exceeds its limit, or the kernel
+  // killed a process of it. Asked often; looks ten times a second, and less where a look takes long. `now`:
+  // of a monotonic clock.
   bool look(const ProcessTree& tree, double now);
   // After its end: whether the kernel took a process of it. `was_killed`: it ended by SIGKILL, or a shell
   // says that of a program. Without a group that and a kill on this machine meanwhile is the proof.

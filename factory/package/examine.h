@@ -20,7 +20,7 @@ struct Examination {
   unsigned jobs = 1;                      // scanning threads
   evidence::FactsCache* cache = nullptr;  // null: every file is read anew
   KeptContents* kept = nullptr;           // null: the layers are read though equal ones were
-  KeptLayers* layers = nullptr;           // null: no layer is read from what another image's had
+  KeptLayers* layers = nullptr;           // null: no kept entries of other images' layers are used
 };
 
 struct Contents {

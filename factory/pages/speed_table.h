@@ -1,5 +1,5 @@
-// Measured speeds, as tables with a picture in each row: what was measured under the same circumstances
-// stands together, with its spread, and nothing else does. Pure.
+// Measured speeds, as tables with a picture in each row: only measurements under equal circumstances are
+// together, with their spread. Pure.
 #pragma once
 
 #include <map>

@@ -44,7 +44,7 @@ PolicyUpdate apply_policy(const Lockfile& lock, const Lockfile& asked, const Upd
                           std::int64_t now, const std::set<std::string>& lost = {});
 
 // Whether entries come and go and follow the recipes before the policy is applied. `whole`: as make_lock has
-// it. `additions`: so, but nothing goes, because some cells are broken and what they need is not known.
+// it. `additions`: the same, but without removals, because the needs of broken cells are not known.
 // `pins_only`: none of it (--locked: what was not reviewed is a gap, not an addition).
 enum class LockScope { whole, additions, pins_only };
 

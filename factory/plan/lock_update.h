@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// A component, version and method that images of the plan are made of: as itself, or in a build stage.
+// A component, version and method of images of the plan: in the image, or in a build stage.
 struct LockNeed {
   const Recipe* component = nullptr;
   const ComponentVersion* version = nullptr;
@@ -60,8 +60,8 @@ struct LockSources {
   std::int64_t now = 0;  // Unix seconds: the date of what is pinned or moves; 0: it gets none
 };
 
-// The lockfile of a plan. With `previous`, what it pins and still fits stays; what nothing needs any more
-// goes. Throws Error(input) at a commit that is not upstream's.
+// The lockfile of a plan. With `previous`, its pins that still fit stay; entries without a need are removed.
+// Throws Error(input) at a commit that is not upstream's.
 Lockfile make_lock(const LockNeeds& needs, const Lockfile* previous, const LockSources& sources);
 
 // `previous` with only those entries made anew that one of `names` means: a component (`pytorch`,

@@ -69,8 +69,8 @@ Lockfile read_lockfile(const JsonDocument& document);
 Json to_json(const Lockfile& lock);
 std::string lockfile_text(const Lockfile& lock);  // the bytes of the file; equal locks give equal bytes
 
-// Fixes what the lockfile pins in the recipes that the plan is made of. An entry whose image is not the
-// recipe's any more pins nothing.
+// Applies the pins of the lockfile to the recipes of the plan. An entry whose image is not the recipe's any
+// more pins nothing.
 void pin_recipes(RecipeBook& recipes, const Lockfile& lock);
 
 // The differences of two lockfiles, one line of a table each.
@@ -78,7 +78,7 @@ struct LockChange {
   std::string id;    // lock_id, or "archspec"
   std::string what;  // "entry", "image", "digest amd64", "archive amd64", "floating", "source", "recipe"
   std::string before;
-  std::string now;  // "" when gone, as `before` when new
+  std::string now;  // "" for a removed entry, as `before` is for a new one
   bool operator==(const LockChange&) const = default;
 };
 std::vector<LockChange> compare_locks(const Lockfile& before, const Lockfile& now);

@@ -117,10 +117,10 @@ struct Method {
   std::vector<std::string> files;       // further files that the scripts read
   std::vector<When> file_when{};        // one for each of `files`; empty where all always are
   std::vector<std::string> parameters;  // environment variables that the scripts read (recipe/parameters.h)
-  std::vector<std::string> secrets;     // names of files that the site hands in while the script runs
+  std::vector<std::string> secrets;     // names of files that the site provides while the script runs
   std::vector<std::string> cache{};     // that script and build script find again (parameters.h); in no key
   std::vector<Need> needs;              // in the image, at run time
-  std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
+  std::vector<std::string> after;       // kinds or names that are below this one if both are in the image
   std::vector<SourceLocation> after_where;  // one for each of `after`
   std::optional<BuildStage> build;
   std::map<std::string, EnvironmentValue> environment;  // of the final image
@@ -136,8 +136,8 @@ struct Pin {
   std::map<std::string, std::string> archives;  // KILN_ARCHIVE of the rootfs script
 };
 
-// The version of the same base that build stages stand upon, with the compilers and headers that images on
-// this one do without. Both have the method.
+// The version of the same base for build stages, with the compilers and headers that images on this one lack.
+// Both have the method.
 struct BuildBase {
   Version version;
   SourceLocation where;
@@ -217,7 +217,7 @@ struct Recipe {
   std::vector<AcceptedFile> accepted(const Version& version, std::string_view by_method) const;
 };
 
-// A component whose recipe is wrong: nothing is made of it.
+// A component with a wrong recipe: no image uses it.
 struct BrokenRecipe {
   Recipe read;  // the readable part: kind, name, file, and the versions if they are well formed
   Error why;    // Error(input)

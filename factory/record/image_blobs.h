@@ -41,7 +41,7 @@ Error damage_error(const ImageRecord& image, const ImageBlob& blob);
 void check_blobs(const std::filesystem::path& state, const ImageRecord& image);
 // They, and the image's layout.
 void check_layout(const std::filesystem::path& state, const ImageRecord& image);
-// They, and the file that is to be answered with. A folder that is not of this machine is not looked into.
+// They, and the file for the answer. A folder that is not of this machine is not looked into.
 void check_sif(const std::filesystem::path& state, const ImageRecord& image,
                const std::filesystem::path& file);
 

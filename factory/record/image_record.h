@@ -158,7 +158,7 @@ std::string_view stock_gain_word(StockGain gain);
 // Whether it is of a stock image, in enough rounds to hold others against it.
 bool is_yardstick(const Measurement& measurement);
 
-// Why a measurement is to be taken with care: samples far apart, or others on the machine; "" when it is not.
+// Reasons to doubt a measurement: samples far apart, or other load on the machine; "" without a doubt.
 std::string doubt_about(const Measurement& measurement);
 // "185.0 ms/step, quartiles 180.1 to 190.2"; then its doubts, if there are any.
 std::string speed_text(const Measurement& measurement);

@@ -26,7 +26,7 @@ struct TestRun {
   bool operator==(const TestRun&) const = default;
 };
 
-// A test is named by what it is of: "pytorch 2.6.0 (pip)".
+// The name of a test is that of its subject: "pytorch 2.6.0 (pip)".
 struct TestsRecord {
   std::vector<std::string> passed;             // tried all that they have to try; sorted
   std::map<std::string, std::string> not_run;  // passed, but could not try all of it here: why

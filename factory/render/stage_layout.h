@@ -32,7 +32,7 @@ struct RenderStage {
   std::vector<const Step*> steps;  // run and copy, without the base
 };
 
-// The stage of a Dockerfile that runs the tests, upon the image.
+// The stage of a Dockerfile that runs the tests, on top of the image.
 inline constexpr std::string_view kTestStage = "kiln-test";
 
 // The paths that a step takes from a build stage, absolute; empty for other steps.
@@ -48,7 +48,7 @@ class StageLayout {
   const std::vector<RenderStage>& stages() const { return stages_; }
   const RenderCopy& copy_of(const Step& step) const { return copies_.at(step.key); }
   const std::map<std::string, RenderCopy>& copies() const { return copies_; }
-  bool needs_rootfs() const;  // a root file system has to be made on the build host first
+  bool needs_rootfs() const;  // a root file system must be made on the build host first
 
  private:
   std::size_t base_index(const Step& step);

@@ -1,4 +1,4 @@
-// Why an image has to be built. Pure.
+// Explains why an image must be built. Pure.
 #pragma once
 
 #include <string>

@@ -44,7 +44,7 @@ PlanImages images_of(const BuildPlan& plan);
 PlanImages images_of(const PlanDocument& plan);
 
 // Cells are the same when their ids are. `moved`: as of explain_image. A night's report is made of the last
-// plan, the new one and what its lockfile changed.
+// plan, the new one and the changes of the lockfile.
 PlanDifference compare_plans(const PlanImages& before, const PlanImages& now,
                              const std::vector<LockChange>& moved = {});
 

@@ -93,7 +93,7 @@ struct ImageTable {
   std::map<std::string, Error> faults;  // why they are broken, by its words
 };
 
-// The steps of an image, laid upon each other.
+// The steps of an image, stacked on each other.
 struct LaidSteps {
   StepTable::Number last = StepTable::kNone;  // of the image
   std::vector<StepTable::Number> tests;

@@ -50,7 +50,7 @@ struct Step {
   // How to run it; all of it is covered by `inputs`.
   std::string reference;                          // pull; name@sha256:… where the lockfile pins it
   std::string script;                             // path inside the recipe folder
-  std::string site;                               // rootfs: another, run for each step upon it
+  std::string site;                               // rootfs: another, run for each step on top of it
   std::map<std::string, std::string> parameters;  // environment of the script
   std::vector<std::string> files;                 // paths inside the recipe folder, script included
   std::vector<std::string> copy;                  // copy: absolute paths
@@ -132,11 +132,11 @@ class StepTable {
   std::vector<StageSteps> stages(Number last) const;
   // Their steps in order of execution, each once.
   std::vector<Number> steps(Number last) const;
-  // All of them in the order in which resolve laid them: a build stage stands where it is copied from.
+  // All of them in the order in which resolve laid them: a build stage is at the place of its first copy.
   std::vector<Number> laid(Number last) const;
 
-  // Of resolve alone. The step of this pattern and these values upon `parent`; `values` and `environment` (a
-  // test's, of the image) may be null. REQUIRES: what is pointed to stays where it is.
+  // Of resolve alone. The step of this pattern and these values on top of `parent`; `values` and
+  // `environment` (a test's, of the image) may be null. REQUIRES: what is pointed to stays where it is.
   Number add(const StepPattern& pattern, const ScriptValues* values, const PackedMap* environment,
              Number parent, Number from);
   bool has_twins() const { return has_twins_; }  // rows of equal key
@@ -254,7 +254,7 @@ Resolution resolve(Expansion expansion, const ResolveInput& input);
 // version does not offer). Throws Error(input) for a broken cell, too.
 std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const ResolveInput& input);
 
-// Label of an image with applications: the key of the image that it is upon.
+// Label of an image with applications: the key of the image below it.
 inline constexpr const char* kParentKeyLabel = "io.kiln.parent.key";
 
 // Name of the record of a packaged image: its key, and 12 hex digits that cover its name and labels. Images

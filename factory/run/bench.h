@@ -65,7 +65,7 @@ struct HostRecord {
   std::string key;          // of the image
   std::string file_system;  // of the disk's rates
   int threads = 0;
-  std::vector<std::string> marks;  // why it is to be taken with care: "under load"
+  std::vector<std::string> marks;  // the reason to doubt it: "under load"
   std::string taken;               // RFC 3339
 };
 

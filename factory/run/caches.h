@@ -16,8 +16,8 @@ inline constexpr const char* kCachesInside = "/run/kiln/cache";
 
 class Caches {
  public:
-  // Those of `step` upon `parent`, where the site has any. `folder` is private. An unavailable cache is
-  // reported in the step's log and left out; scripts also work without. Throws Error(interrupted).
+  // The caches of `step` on top of `parent`, if the site has any. `folder` is private. An unavailable cache
+  // is reported in the step's log and left out; scripts also work without. Throws Error(interrupted).
   Caches(const Step& step, const StepRecord& parent, const StepSetup& setup, const fs::path& folder);
   Caches(const Caches&) = delete;
   Caches& operator=(const Caches&) = delete;

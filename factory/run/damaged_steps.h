@@ -1,5 +1,5 @@
-// Decides which records of steps are trusted. A record whose blob is gone, cut or found damaged stands for
-// nothing: it is taken back, so that ninja runs the step again.
+// Decides which records of steps are trusted. A record whose blob is missing, cut or damaged is invalid: kiln
+// removes it, so that ninja runs the step again.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,7 @@ struct Cause {
   std::string what;  // "an archive is not where the recipe says: https://…"
 };
 
-// From what apt, pip, uv, curl, wget, git, compilers and shells print. nullopt: nothing that is known.
+// From the output of apt, pip, uv, curl, wget, git, compilers and shells. nullopt: nothing that is known.
 std::optional<Cause> cause_in(const std::string& tail);
 
 // The last line that is the script's own and says something, without the engine's about the exit status and

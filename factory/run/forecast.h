@@ -62,7 +62,7 @@ class Forecast {
 
 // The forecast of a build, from its plan and from the history of steps.
 
-// How far down a build has to go. A step that is done needs nothing of those below it but their layers, so
+// The depth that a build must reach. A step that is done needs nothing of those below it but their layers, so
 // where one was fetched from another builder, or its records below were collected, they need not be run.
 
 // Steps that are done, lack a record below them, and have all layers of their chain.

@@ -1,5 +1,5 @@
-// Runs as the state folder keeps them, so that a comparison that was killed goes on where it was, and
-// everything that was ever measured can be compared again.
+// Runs as the state folder keeps them, so that a killed comparison continues, and all earlier measurements
+// can be compared again.
 #pragma once
 
 #include <map>
@@ -45,8 +45,8 @@ class KeptRuns {
   FileSystem& files_;
 };
 
-// A comparison of which some runs are done. It is named by what is compared, so that the same command finds
-// it again. The first run writes <state>/bench/begun/<sum>.json, end() takes it away.
+// A comparison of which some runs are done. Its name depends on the compared images, so that the same command
+// finds it again. The first run writes <state>/bench/begun/<sum>.json, end() takes it away.
 class BegunComparison {
  public:
   // `what`: all that makes two comparisons one. REQUIRES: the others outlive this.

@@ -28,8 +28,8 @@ std::string copy_uri(const std::string& folder);
 // The archive of packages of a base; null without one.
 const MirrorArchive* archive_of(const Mirror& mirror, const Step& base);
 
-// For a script in a container upon `base`. Writes into `folder`, which is private. Throws Error(input) for a
-// damaged manifest, Error(usage) where there is no mirror.
+// For a script in a container on top of `base`. Writes into `folder`, which is private. Throws Error(input)
+// for a damaged manifest, Error(usage) where there is no mirror.
 SiteHandover offline_handover(const StepSetup& setup, const std::optional<Step>& base,
                               const fs::path& folder);
 // The environment of the same on the build host.

@@ -65,7 +65,7 @@ class PublicationMark {
 struct PublishOptions {
   std::vector<std::uint32_t> broken{};  // cells that are to have an image, and have none
   std::vector<std::string> pruned{};    // names to take out: of lacking_images()
-  // Is given the records before their snapshot is written, and says in them where else the images lie now.
+  // Gets the records before their snapshot is written, and adds the other places of the images.
   std::function<void(std::vector<ImageRecord>&)> place{};
 };
 

@@ -49,7 +49,7 @@ struct LookTerms {
 struct LostPart {
   std::string what;    // "layer 2, sha256:…", "the tag 2.10-…-1a2b3c4d5e6f"
   std::string damage;  // "is missing"
-  Digest blob{};       // that has to be sent again; empty: it is a manifest or a tag
+  Digest blob{};       // that must be sent again; empty: it is a manifest or a tag
 };
 
 // An image where it was pushed.
@@ -146,8 +146,8 @@ class RegistryPublisher {
   // reported; with `take` it is moved as well. Throws Error(network).
   void move_tags(const std::vector<IndexEntry>& entries, bool take);
 
-  // After that: each of the site's names is an image index over the images that it stands for, by the same
-  // rules. Throws as push().
+  // After that: each of the site's names is an image index over its images, by the same rules. Throws as
+  // push().
   void move_aliases(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries, bool take);
 
   // Whether the registry still has the images of the current snapshot and of the site's names, but for

@@ -87,7 +87,7 @@ class StepTries {
   std::uint64_t capacity_;  // of this machine, for steps; 0: no step waits for it
   StepNeed need_;
   std::vector<std::string> earlier_;
-  std::mt19937 random_{std::random_device()()};  // when to try again need not be told again
+  std::mt19937 random_{std::random_device()()};  // the time of the next try is not reported again
 };
 
 }  // namespace kiln

@@ -24,7 +24,7 @@ class BuiltFiles {
   BuiltFiles(const Step& step, const StepRecord& stage, Container& container, Engine& engine);
 
   const std::vector<Mount>& mounts() const { return mounts_; }
-  // Of `container`, after the run: the empty folders that were made to mount upon.
+  // Of `container`, after the run: the empty folders that were made as mount points.
   void take_away();
 
  private:
@@ -61,8 +61,8 @@ std::optional<fs::path> site_of_base(const StepSetup& setup, const fs::path& fol
 ContainerRun container_run(const StepRecord& parent, bool network, const StepSetup& setup,
                            const fs::path& folder, const fs::path& log);
 
-// For a script in a container upon `parent`; `files` is what copy_recipe_files returned. Writes to `folder`
-// and to `log`.
+// For a script in a container on top of `parent`; `files` is what copy_recipe_files returned. Writes to
+// `folder` and to `log`.
 ContainerRun container_script(const Step& step, const StepRecord& parent, const fs::path& files,
                               const StepSetup& setup, const fs::path& folder, const fs::path& log);
 
@@ -81,8 +81,8 @@ std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup
 // The head of a step's log.
 std::string log_header(const Step& step);
 
-// The state of the package archives that a base's root file system is made of: what its recipe's `archive`
-// script prints.
+// The state of the package archives of a base's root file system: the output of its recipe's `archive`
+// script.
 
 // Runs `script` on the build host, as the rootfs script `base` will be run, with KILN_ARCHITECTURE (OCI's
 // word) and without KILN_ARCHIVE. `folder` is private and empty. Returns its one line. Throws
@@ -117,9 +117,9 @@ struct ShellStart {
   std::map<std::string, std::string> environment = {};  // `after`: the image's
 };
 
-// With what the step's script has: what it builds on, files, parameters, secrets, the site's configuration,
-// the current folder, and the network unless it is a test. The shell has kiln's input, output and terminal;
-// without a terminal its status is in the result. Throws Error(usage) when what it would stand upon is not
+// With everything that the step's script has: the layers below, files, parameters, secrets, the site's
+// configuration, the current folder, and the network unless it is a test. The shell has kiln's input, output
+// and terminal; without a terminal its status is in the result. Throws Error(usage) if a step below it is not
 // done.
 CommandResult open_shell(const ShellStart& start, const StepSetup& setup);
 

@@ -65,7 +65,7 @@ struct ImageRun {
 // In a container of a finished step, without a network: benchmarks.
 CommandResult run_in_image(const StepRecord& image, const ImageRun& run, const StepSetup& setup);
 
-// The environment and mounts that hand the site's configuration (proxies, pip, certificates) to a build step.
+// The environment and mounts that give the site's configuration (proxies, pip, certificates) to a build step.
 struct SiteHandover {
   std::map<std::string, std::string> environment;
   std::vector<Mount> mounts;

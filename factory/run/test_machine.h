@@ -19,7 +19,7 @@ struct TestMachine {
 };
 
 // A program of it met an instruction that its processor does not have (SIGILL): by the script's end, or by
-// what its output says of a program that it started.
+// its output about a program that it started.
 bool met_unknown_instruction(const CommandResult& result);
 
 // The C library of the image refused to start on this kernel: glibc's "FATAL: kernel too old".

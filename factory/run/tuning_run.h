@@ -16,7 +16,7 @@ namespace kiln {
 // one step at most.
 class TuningFile {
  public:
-  // Named by what `head` says. REQUIRES: files outlives this; the state folder is locked.
+  // Its name depends on `head`. REQUIRES: files outlives this; the state folder is locked.
   TuningFile(const TuningHead& head, const StatePaths& state, FileSystem& files);
 
   const fs::path& path() const { return path_; }
@@ -74,7 +74,7 @@ struct TuningCourse {
   std::function<void(const std::string&)> tell;  // a line for people
 };
 
-// Goes on after `journal`, writes down each step, and returns the journal at its end. Throws as next_step(),
+// Continues after `journal`, records each step, and returns the journal at its end. Throws as next_step(),
 // TuningSearch::propose(), TuningFile::add() and the starter do, and Error(images_failed) when the default
 // fails in the comparison; then the same call goes on.
 TuningJournal run_course(const TuningCourse& course, TuningJournal journal);

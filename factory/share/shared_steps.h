@@ -53,7 +53,7 @@ class SharedSteps {
     std::string from;         // "registry.site:5000/ai/steps, made on nid001"
     std::uint64_t bytes = 0;  // that were fetched
   };
-  // Its record is in the state folder, and its layers are in the store. nullopt: it has to be run.
+  // Its record is in the state folder, and its layers are in the store. nullopt: it must be run.
   std::optional<Fetched> fetch(const Wanted& wanted);
   // Why fetch() refused a record whose signature names a trusted key and does not match; "" = it did not.
   std::string forged(const SharedName& name) const;
@@ -101,7 +101,7 @@ class SharedSteps {
   std::unique_ptr<StepShare> place_;
   std::optional<SigningKey> key_;
   std::vector<VerifyingKey> trusted_;
-  std::set<std::string> refused_;               // names: something is wrong with what lies there
+  std::set<std::string> refused_;               // names of damaged steps there
   std::map<std::string, std::string> forged_;   // names, and why
   std::set<std::string> differ_;                // keys of steps of which that was told
   std::set<std::pair<Digest, Digest>> proven_;  // blobs, and what they hold

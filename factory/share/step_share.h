@@ -87,7 +87,7 @@ class StepShare {
   virtual void put(const SharedName& name, const std::string& envelope, const std::string& made,
                    const std::vector<Descriptor>& blobs, const BlobStore& store, bool mends) = 0;
 
-  // Says that it is used now. It may be gone by then.
+  // Says that it is used now. It may no longer exist then.
   virtual void touch(const SharedName& name, const std::string& now) = 0;
   // The time of each one's last use, by its text(); other names than steps and tests are left out.
   virtual std::map<std::string, std::string> used() = 0;

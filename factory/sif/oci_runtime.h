@@ -36,9 +36,8 @@ std::map<std::string, std::string> image_labels(const ImageConfig& config, const
 // The data that `apptainer inspect` reads from the SIF without starting the image.
 std::string inspect_metadata(const ImageConfig& config, const RuntimeOptions& options);
 
-// Adds the files to a merged tree and their contents to `sink`; folders that Apptainer mounts upon are made
-// where they are missing, /etc/hosts and /etc/resolv.conf are emptied. Throws Error(input) when the image has
-// files in the way.
+// Adds the files to a merged tree and their contents to `sink`; missing mount points of Apptainer are made,
+// /etc/hosts and /etc/resolv.conf are emptied. Throws Error(input) when the image has files in the way.
 void add_runtime_files(const ImageConfig& config, const RuntimeOptions& options, std::uint16_t layer,
                        ImageTree& tree, ContentSink& sink);
 

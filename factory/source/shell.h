@@ -1,6 +1,6 @@
 // Shell text as simple commands with places: enough of POSIX's "Shell Command Language" (XCU 2) to see what a
-// script runs, not what it computes. Text that no shell would take is read as far as it goes: shellcheck is
-// there for syntax.
+// script runs, not what it computes. Text that no shell would accept is read as far as possible; shellcheck
+// checks syntax.
 #pragma once
 
 #include <string>

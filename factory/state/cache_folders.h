@@ -40,7 +40,7 @@ class CacheFolders {
   // Deletes folders that no process uses, the least recently used first, until the others have `most` bytes.
   // Folders that cannot be removed stay. Throws Error(store), Error(interrupted).
   void shrink(std::uint64_t most);
-  // Takes away what was damaged. A process that uses it goes on in a folder that has no name any more.
+  // Takes away what was damaged. A process that uses it continues in a folder without a name.
   void drop(const std::string& kind, const std::string& id);
 
  private:

@@ -33,7 +33,7 @@ struct BlobUse {
 struct UsedBlob {
   std::optional<std::uint64_t> size;  // that was written, if it is known
   std::vector<BlobUse> uses;          // empty: nothing uses it
-  std::string damage;                 // as far as is to be seen; "" when it looks whole
+  std::string damage;                 // the visible damage; "" if it looks complete
   bool is_unread = false;             // its bytes could not be read
 };
 

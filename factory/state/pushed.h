@@ -8,8 +8,8 @@
 //   {"registry":"registry.site/ai","part":3,"looked":1795833600}        when that part of it was last looked
 //   at
 //
-// A memory, and no truth: without it everything is asked of the registry again, and a tag that names another
-// image cannot be told from one that another writer has moved.
+// A cache: without it kiln asks the registry for everything again, and cannot distinguish a tag that names
+// another image from one that another writer has moved.
 #pragma once
 
 #include <array>

@@ -37,7 +37,7 @@ class StateNames {
                    std::string_view immutable_tag);
   // Its bits failed a test that its recipes have by now, when it was run last.
   bool is_failing(const ResolvedImage& image, const StepTable& steps);
-  // The image was packaged, though something of it may be gone or damaged by now.
+  // The image was packaged, although parts of it may be missing or damaged by now.
   bool has_image_record(std::string_view record_name);
   // The step is done: its record is there, and the layers that it made have the sizes that they were written
   // with.
