@@ -64,7 +64,8 @@ void check(const CLI::App& command, const SelectOptions& options, const Invocati
   check_question(command, options, invocation.files);
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
   if (command.count("--limit") > 0 && !options.explain && !options.json)
-    throw Error(ExitCode::usage, "--limit bounds what --explain and --json tell", "give one of them as well");
+    throw Error(ExitCode::usage, "--limit bounds the output of --explain and --json",
+                "give one of them as well");
   refuse_one_stdin(options.dsl, options.host);
   check_build_if_missing(command, options.build_if_missing, options.matrices, invocation);
   if (!options.build_if_missing) return;

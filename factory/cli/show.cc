@@ -250,7 +250,7 @@ void check(const ShowOptions& options, const std::map<std::string, std::string>&
     usage("--cpu and --compiler go together", "for example --cpu zen4 --compiler gcc@12.2.0");
   if (queries && named) usage("--cpu and --file exclude each other", "");
   if (!queries && (!query.accelerators.empty() || query.optimise != "none"))
-    usage("--accelerator and --optimise go with --cpu", "a matrix says them itself");
+    usage("--accelerator and --optimise go with --cpu", "a matrix states them");
   if (!queries && options.matrix.empty())
     usage("a matrix is missing: -f FILE", options.flags ? "or --cpu NAME --compiler NAME@VERSION" : "");
   if (options.format == "table" && !options.flags) usage("stages are JSON", "only --flags has a table");

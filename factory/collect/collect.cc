@@ -225,7 +225,7 @@ void make_room(const Survey& survey, const StatePaths& state, FileSystem& files)
 
 void need_no_steps(const StatePaths& state, const FileSystem& files) {
   if (living_claims(state, files) > 0)
-    throw Error(ExitCode::locked, "a step of " + state.root().string() + " runs: what it needs stays",
+    throw Error(ExitCode::locked, "a step of " + state.root().string() + " runs, and needs its files",
                 "collect when it is done");
 }
 

@@ -302,7 +302,7 @@ std::optional<std::vector<std::string>> RegistryClient::tags(const std::string& 
     next = link.empty() ? "" : resolved_url(next, link);
     if (!next.empty() && !is_of_registry(next))
       throw Error(ExitCode::network,
-                  fmt::format("{}: its list of tags goes on at {}", url(repository, ""), next));
+                  fmt::format("{}: its list of tags continues at {}", url(repository, ""), next));
   }
   return std::vector<std::string>(found.begin(), found.end());
 }

@@ -16,7 +16,7 @@ std::string step_image(const std::string& key) { return std::string(kStepImages)
 void need_mounted_root(const FileSystem& files) {
   if (root_is_mounted(files.read("/proc/self/mountinfo").value_or(""))) return;
   throw Error(ExitCode::tool_missing,
-              "/ is no mount point here, as in a bare chroot: containers cannot be made",
+              "/ is no mount point here, as in a bare chroot: kiln cannot make containers",
               "make it one: `mount --bind DIR DIR` before `chroot DIR`");
 }
 

@@ -119,7 +119,7 @@ std::string host_words(const HostDescription& host) {
   std::string words = host.model.empty() ? host.cpu : host.model;
   if (host.cores > 0) words += (words.empty() ? "" : ", ") + counted(host.cores, "processor");
   for (const std::string& accelerator : host.accelerators) words += ", " + accelerator;
-  return words.empty() ? "a host that says nothing of itself" : words;
+  return words.empty() ? "a host without a description" : words;
 }
 
 std::map<SpeedConditions, const Measurement*> latest_speeds(const IndexEntry& entry) {

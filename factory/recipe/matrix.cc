@@ -32,7 +32,7 @@ void check_components(Kind kind, const JsonNode& node, const std::string& text) 
   for (const ComponentValue& value : values) {
     if (!is_name(value.name) || !(value.version.empty() || is_name(value.version)))
       node.fail(fmt::format("expected a component, found '{}'", value.text), kComponentForm);
-    if (value.name == "none") node.fail(fmt::format("'none' stands alone, found '{}'", text));
+    if (value.name == "none") node.fail(fmt::format("'none' must be alone, found '{}'", text));
     if (!value.method.empty() && !contains(methods, value.method))
       node.fail(fmt::format("unknown method '{}' in '{}'", value.method, value.text),
                 did_you_mean(value.method, methods, "methods: "));
@@ -52,7 +52,7 @@ std::string read_glob(const JsonNode& node) {
   std::string text = read_text(node);
   if (text.find_first_of(" <>=") != std::string::npos)
     node.fail(fmt::format("expected a value or a glob, found '{}'", text),
-              "version ranges stand on 'version' and facts");
+              "only 'version' and facts may have version ranges");
   return text;
 }
 

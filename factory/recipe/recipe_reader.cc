@@ -64,7 +64,7 @@ void RecipeReader::take_kind_and_name() {
   const fs::path& folder = component_.folder;
   const std::string kind = folder.parent_path().filename().string();
   if (!kind_from(kind))
-    fail(fmt::format("a recipe lies in <kind>/<name>/, and '{}' is not a kind", kind),
+    fail(fmt::format("a recipe is in <kind>/<name>/, and '{}' is not a kind", kind),
          did_you_mean(kind, kind_names(), "kinds: "));
   component_.kind = *kind_from(kind);
   component_.name = folder.filename().string();
@@ -175,7 +175,7 @@ void RecipeReader::check_build_bases() const {
       for (const auto& version : component_.versions) known.push_back(version.version.text());
       refuse(fmt::format("there is no version '{}'", name), did_you_mean_version(name, known));
     }
-    if (other->build_on) refuse(fmt::format("'{}' is itself built upon another version", name));
+    if (other->build_on) refuse(fmt::format("'{}' is itself built on another version", name));
     for (const Method& method : component_.methods)
       if (method.versions.contains(one.version) && !method.versions.contains(other->version))
         refuse(fmt::format("the method {} has no version '{}'", method.name, name));

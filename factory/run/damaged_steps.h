@@ -18,7 +18,7 @@ namespace kiln {
 std::vector<std::string> damaged_steps(const BuildPlan& plan, const ImageNumbers& images,
                                        const StatePaths& state, const FileSystem& files, bool whole_chain);
 
-// Whether a step that damaged_steps() named is good by now: its record is gone, or whole.
+// Whether a step that damaged_steps() named is good by now: its record is missing, or whole.
 bool is_undamaged(const std::string& key, const StatePaths& state, const FileSystem& files, bool whole_chain);
 
 // "layer 2, sha256:…, is missing": the first that is missing or has another size; "" if there is no such

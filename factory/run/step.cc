@@ -137,7 +137,8 @@ class StepRun {
       return script_with(&caches, parent, files);
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted || !caches.drop_damaged(tail_)) throw;
-      tell_log(fmt::format("{}; again without the cache, which may be damaged and is gone", error.message()));
+      tell_log(
+          fmt::format("{}; again without the cache, which may be damaged and was removed", error.message()));
     }
     return script_with(nullptr, parent, files);
   }

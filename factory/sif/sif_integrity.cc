@@ -269,7 +269,7 @@ void check_integrity(const ReadOnlyFile& file, const SifFile& sif, std::uint32_t
     if (digest_at(node, "descriptorDigest") != digest_of_descriptor(object, relative))
       file.fail(fmt::format("object {}: its descriptor is not the one that was signed", object.id));
     if (digest_at(node, "objectDigest") != digest_of_content(file, object))
-      file.fail(fmt::format("object {}: its content is not what was signed", object.id));
+      file.fail(fmt::format("object {}: its content differs from the signed one", object.id));
   }
 }
 

@@ -241,7 +241,7 @@ void check_trust(const JsonNode& node, const StepSharing& place) {
               "either \"registry\" or \"folder\"");
   if (place.is_private && place.folder.empty())
     node.at("private").fail("without signatures, any writer to the registry is trusted",
-                            "\"key\" and \"trust\" say whom to believe");
+                            "\"key\" and \"trust\" name the trusted signers");
   if (!place.is_private && place.key.empty() && place.trust.empty())
     node.fail(
         "nothing that comes from there would be believed",

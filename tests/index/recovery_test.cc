@@ -286,7 +286,7 @@ TEST_F(RecoveryTest, WhereNoSnapshotIsLeftAtAllRecoverySaysSo) {
   fs::remove_all(folder.path() / "store/snapshots");
   Index index = open();
   EXPECT_EQ(index.recover().lost,
-            std::vector<std::string>{"every snapshot: `kiln publish` makes a new one of what is built"});
+            std::vector<std::string>{"every snapshot: `kiln publish` makes a new one of the built images"});
 }
 
 // What a killed writer left unsaid is found by counting: each kind of sidecar counts.

@@ -25,7 +25,7 @@ const std::vector<Mistake> kBaseMistakes = {
      "2:39: error: there is no version 'trixie-devel' (at /versions/trixie/build_on); did you mean "
      "'trixie'?"},
     {"BuildOnItself", R"("trixie": {})", R"("trixie": {"build_on": "trixie"})", Schema::accepts,
-     "2:39: error: 'trixie' is itself built upon another version (at /versions/trixie/build_on)"},
+     "2:39: error: 'trixie' is itself built on another version (at /versions/trixie/build_on)"},
     {"BuildOnWithoutTheMethod", R"({"trixie": {}},
   "methods": {
     "distro": {"rootfs": "rootfs.sh", "optimised": false, "versions": "*")",

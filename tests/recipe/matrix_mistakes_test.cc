@@ -67,7 +67,7 @@ const std::vector<Mistake> kMatrixMistakes = {
     {"NothingAfterPlus", "mkl+openmpi", "mkl+", Schema::refuses,
      "8:51: error: no component name in '' (at /axes/library/2)"},
     {"NoneWithOthers", "mkl+openmpi", "none+openmpi", Schema::accepts,
-     "8:51: error: 'none' stands alone, found 'none+openmpi' (at /axes/library/2)"},
+     "8:51: error: 'none' must be alone, found 'none+openmpi' (at /axes/library/2)"},
     {"ComponentTwice", "mkl+openmpi", "mkl+mkl@2024", Schema::accepts,
      "8:51: error: 'mkl' is twice in 'mkl+mkl@2024' (at /axes/library/2)"},
     {"ComponentWithBlank", R"("inductor")", R"("in ductor")", Schema::refuses,
@@ -102,8 +102,8 @@ const std::vector<Mistake> kMatrixMistakes = {
      "16:70: error: '<>2.7' is not a version range (at /exclude/1/version); write a version (2.1 means the "
      "2.1 series) or bounds such as '>=2.1 <2.10'"},
     {"RangeOnANameAxis", R"("compiler": "induc*")", R"("compiler": "<2")", Schema::accepts,
-     "16:47: error: expected a value or a glob, found '<2' (at /exclude/0/compiler); version ranges stand on "
-     "'version' and facts"},
+     "16:47: error: expected a value or a glob, found '<2' (at /exclude/0/compiler); only 'version' and "
+     "facts may have version ranges"},
     {"NumberInExclude", R"("<2.7")", "2.7", Schema::refuses,
      "16:70: error: expected a string, found a number (at /exclude/1/version); put it in quotes (a version "
      "such as 3.10 would lose its zero)"},

@@ -44,7 +44,7 @@
 FROM scratch AS base
 ADD rootfs.tar /
 
-# What the steps run; no layer of the image holds it.
+# Files that the steps run; no layer of the image contains them.
 FROM base AS kiln-files
 RUN mkdir -p /kiln/scripts/framework-pytorch && \
     printf '%s\n' \
