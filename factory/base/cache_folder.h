@@ -1,4 +1,4 @@
-// What kiln keeps for itself and may lose: files in one folder, each with a proof of what it is.
+// A cache that kiln may lose: files in one folder, each with a proof of its contents.
 #pragma once
 
 #include <optional>

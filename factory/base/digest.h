@@ -28,7 +28,7 @@ class Digest {
   std::string hex_;
 };
 
-// The bytes of a SHA-256, for those who keep many.
+// The bytes of a SHA-256, for callers that keep many.
 using Sha256 = std::array<unsigned char, 32>;
 void append_hex(std::string& out, std::span<const unsigned char> bytes);  // lower-case hex digits
 std::string hex_of(const Sha256& sum);

@@ -1,6 +1,5 @@
-// Files that are there whole or not at all, whatever is killed or loses power: written under a private name,
-// fsynced, renamed, both folders fsynced. Every failure is Error(store) that names the path and the system's
-// reason.
+// Files that are either complete or missing, also after a kill or a power cut: written under a private name,
+// fsynced, renamed, both folders fsynced. A failure is an Error(store) with path and cause.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,8 +15,8 @@
 namespace kiln {
 
 // A temporary `<host>-<pid>-<start time>-<n>.part`, mode 0600, and 0644 less the umask once it is published.
-// The destructor removes it unless it was. The start time of the process (ticks since boot) tells a writer
-// from a later process with the same id.
+// The destructor removes it unless it was published. The start time of the process (ticks since boot)
+// distinguishes a writer from a later process with the same id.
 class DurableFile {
  public:
   explicit DurableFile(std::filesystem::path folder);
@@ -42,7 +41,7 @@ void sync_folder(const std::filesystem::path& folder);
 // Makes the folder and its parents, each entry fsynced.
 void make_durable_folder(const std::filesystem::path& folder);
 
-// Removes what writers left that are gone: those of this machine whose process has ended, and those of other
+// Removes the remains of ended writers: those of this machine whose process has ended, and those of other
 // machines (a shared file system) that were not touched for a week. Returns how many.
 std::size_t drop_dead_files(const std::filesystem::path& folder);
 
@@ -59,10 +58,10 @@ class LineFile {
 
   bool is_open() const { return descriptor_ >= 0; }  // false: errno says why
 
-  // All of it or nothing; what a writer that was killed left of its own gets its end first. False: errno says
-  // why. REQUIRES: is_open().
+  // Appends all or nothing, after it ends the half-written line of a killed writer. False: errno has the
+  // cause. REQUIRES: is_open().
   bool append(const std::string& lines);
-  bool sync() const;                            // what was added is on the disk
+  bool sync() const;                            // waits until the added lines are on the disk
   std::uint64_t size() const { return size_; }  // bytes, after an append
 
  private:

@@ -27,13 +27,13 @@ inline constexpr std::uint64_t kMostFile = 256u << 20;
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  // nullopt when absent. Throws Error(input) for what is no file and for one over `most` bytes, before it is
-  // read (read_whole.h).
+  // nullopt when absent. Throws Error(input) for anything but a file and for one over `most` bytes, before it
+  // is read (read_whole.h).
   std::optional<std::string> read(const fs::path& path, std::uint64_t most = kMostFile) const {
     return read_bytes(path, most);
   }
-  // Whole file or nothing: temporary file beside it, fsync, rename, fsync of the folder. Makes parent
-  // folders.
+  // Writes the whole file or nothing: temporary file in the same folder, fsync, rename, fsync of the folder.
+  // Makes parent folders.
   virtual void write(const fs::path& path, std::string_view bytes) = 0;
   // The same without waiting for the disk: for output that can be made again at any time.
   virtual void write_output(const fs::path& path, std::string_view bytes) { write(path, bytes); }
@@ -51,7 +51,7 @@ class FileSystem {
   virtual std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const = 0;
 };
 
-// What one command may use. Zero means no limit.
+// Limits of one command. Zero means no limit.
 struct CommandLimits {
   std::chrono::seconds wall{0};     // killed with its whole process group after this
   std::chrono::seconds silence{0};  // killed when it has printed nothing for this long
@@ -66,34 +66,34 @@ struct Command {
   fs::path log;                                    // stdout and stderr are appended here; "" = captured only
   bool capture_stdout = false;                     // stdout goes to CommandResult::output instead of the log
   CommandLimits limits;
-  // It sees the processes that it starts and no others, and none of them outlives it or us; their memory is
-  // watched together (memory_watch.h). Where the kernel grants no PID namespace the log says so, and it
-  // shares the machine's.
+  // It sees only the processes that it starts, and none of them outlives it or kiln; their memory is watched
+  // together (memory_watch.h). Where the kernel grants no PID namespace the log says so, and it shares the
+  // machine's.
   bool own_processes = false;
   // The umask of the child; nullopt: ours, which says which users may read kiln's own files and nothing of an
   // image's.
   std::optional<unsigned> file_mask;
-  // Cleaning up: it runs although we were told to stop, and is given its time.
+  // For clean-up: it runs although kiln was told to stop, and gets its full time.
   bool despite_interrupt = false;
-  // Between the request to end (SIGTERM) and SIGKILL, when a limit is hit or we are told to stop. Zero: it is
-  // waited for until we are told again.
+  // Between the request to end (SIGTERM) and SIGKILL, at a limit or when kiln is told to stop. Zero: kiln
+  // waits until it is told again.
   std::chrono::seconds grace{10};                 // Slurm's KillWait is 30
   std::function<void(std::string_view)> on_line;  // each line of stdout as it comes (ninja's), may be empty
   // Asked ten times a second while it runs, with the end of its output as in CommandResult::tail: whether it
   // is ended, as at a limit. May be empty.
   std::function<bool(std::string_view tail)> give_up = {};
-  std::vector<std::string> hidden = {};  // *** stands in their place in all that is kept of the output
-  // Pipes of which our end does not wait, read as if they were its stdout and stderr, beside those: a program
-  // between us and who talks may not hand everything on. -1: none. The caller closes them.
+  std::vector<std::string> hidden = {};  // *** replaces them in all kept output
+  // Two non-blocking pipes that kiln reads in addition to stdout and stderr, because a program in between may
+  // not pass on all output. -1: no pipe. The caller closes them.
   std::array<int, 2> more_output = {-1, -1};
-  bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
-  // What it writes is made again after a power cut: it does not wait for the disk, nor does what it starts
+  bool interactive = false;  // has kiln's input, output and terminal: no log, no capture, no limits
+  // kiln can make its output again after a power cut, so neither it nor its children wait for the disk
   // (ignored_calls.h).
   bool unsynced = false;
 };
 
-// out_of_memory: it went over its limit, or the kernel killed a process of it because memory ran out; never
-// a guess from what it printed.
+// out_of_memory: it exceeded its limit, or the kernel killed a process of it because memory ran out; never a
+// guess from its output.
 enum class CommandEnd {
   exited,
   signalled,
@@ -105,12 +105,12 @@ enum class CommandEnd {
   out_of_memory
 };
 
-// Who knows what memory a command had.
+// Source of the figures for a command's memory.
 enum class MemorySource { none, processes, cgroup1, cgroup2 };
 
-// What a command and all that it started had at once, at its most. Bytes.
+// Peak of the memory of a command and all of its children together. Bytes.
 struct MemoryUse {
-  std::uint64_t peak = 0;        // without what the system keeps of files: that goes when memory is needed
+  std::uint64_t peak = 0;  // without the system's cache of files, which is dropped when memory is needed
   std::uint64_t with_files = 0;  // the cgroup's own peak, with that; 0 where there is no cgroup
   MemorySource source = MemorySource::none;
 };
@@ -126,7 +126,7 @@ struct CommandResult {
 };
 
 // Processes. The child gets its own process group, no inherited descriptors beyond 0-2, and is killed as a
-// tree. One that is interactive is killed when this process is told to end, and not by what is typed.
+// tree. An interactive one is killed when this process is told to end, and not by typed keys.
 class CommandRunner {
  public:
   virtual ~CommandRunner() = default;

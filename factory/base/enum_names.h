@@ -37,8 +37,8 @@ struct EnumNames {
   }
 };
 
-// enum_names<Colour>({{Colour::red, "red"}, {Colour::blue, "blue"}}). A table in which a value or a name
-// stands twice does not compile.
+// enum_names<Colour>({{Colour::red, "red"}, {Colour::blue, "blue"}}). A table that contains a value or a name
+// twice does not compile.
 template <typename Enum, std::size_t count>
 consteval EnumNames<Enum, count> enum_names(const std::pair<Enum, std::string_view> (&rows)[count]) {
   for (std::size_t i = 0; i < count; ++i)

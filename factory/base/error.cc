@@ -125,7 +125,7 @@ Error refused(const std::string& what, int number) {
 
 Error mistake(const std::string& what) {
   return {ExitCode::internal, fmt::format("kiln made a mistake ({})", what),
-          "what is built and published is as it was; please report the command and what it was given"};
+          "built and published images are unchanged; please report the command with its input"};
 }
 
 }  // namespace

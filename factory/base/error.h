@@ -64,7 +64,7 @@ class Error : public std::runtime_error {
   std::vector<std::string> notes_;
 };
 
-// What `ask` says, or `otherwise` where it throws an Error: for what is told as far as it is known.
+// The result of `ask`, or `otherwise` if it throws an Error: for details that are shown if known.
 template <typename Ask>
 std::invoke_result_t<Ask> unless_error(const Ask& ask, std::invoke_result_t<Ask> otherwise = {}) {
   try {
@@ -77,19 +77,19 @@ std::invoke_result_t<Ask> unless_error(const Ask& ask, std::invoke_result_t<Ask>
 // The candidate nearest to `word` by edit distance, "" if none is near enough to be a likely misspelling.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// A hint "did you mean 'x'?". When `nearest` finds nothing, it is all of them behind `list` ("kinds: "), or
-// "" without one.
+// A hint "did you mean 'x'?". When `nearest` finds nothing, the hint lists all of them after `list` ("kinds:
+// "), or is "" without a list.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view list = "");
 
-// What to do about an error of the system. `number`: errno's; "" if kiln has no advice.
+// Advice about an error of the system. `number`: errno's; "" if kiln has no advice.
 std::string hint_for(int number);
 
-// What the operating system refused is Error(store) in its words; anything else is a mistake of kiln,
-// Error(internal), and never in the words of the library that threw it. An Error is itself.
+// An error of the operating system becomes an Error(store) in its words; any other exception an
+// Error(internal), never in the words of the library that threw it. An Error stays as it is.
 Error unexpected_error(const std::exception& exception);
-// Of whatever is being handled: what is no std::exception is a mistake of kiln as well. REQUIRES: a handler
-// runs.
+// For the exception in flight: any other type than std::exception is a mistake of kiln as well. REQUIRES: a
+// handler runs.
 Error unexpected_error();
 
 }  // namespace kiln

@@ -11,8 +11,8 @@ namespace kiln {
 // thread, or one call, this thread does it all, in order.
 void in_parallel(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work);
 
-// Calls `aside` on a thread of its own and `here` on this one; returns when both have ended. Throws what
-// `here` threw, else what `aside` did.
+// Calls `aside` on a new thread and `here` on this one; returns when both have ended. Throws what `here`
+// threw, else what `aside` did.
 void run_both(const std::function<void()>& aside, const std::function<void()>& here);
 
 }  // namespace kiln

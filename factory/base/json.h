@@ -1,8 +1,8 @@
-// Strict JSON with positions: the only way in for files and documents that people or strangers wrote.
+// Strict JSON with positions, for every file and document that kiln did not write.
 //
 // nlohmann::json keeps the last of two equal keys, rounds 2^64 and overflows the stack on deep input, so a
-// SAX pass stands in front of it: duplicates, depth, size and integer range are refused before a DOM exists,
-// and the line and column of every value is remembered for error messages.
+// SAX pass runs before it. It refuses duplicates, excessive depth and size, and integers out of range before
+// a DOM exists. It keeps the line and column of every value for error messages.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,7 @@ class JsonNode {
   SourceLocation where_key(std::string_view key) const;
 
   [[noreturn]] void fail(std::string message, std::string hint = {}) const;
-  // What `read` makes of the value. Its errors get the place of this one.
+  // The result of `read` for the value. Its errors get the place of this value.
   template <typename Read>
   auto placed(Read read) const {
     try {

@@ -1,4 +1,4 @@
-// Documents of ours whose members are named once, for the writer and for the reader:
+// kiln's own documents, whose members are named once, for the writer and for the reader:
 //
 //   template <typename Fields>
 //   void describe(Fields& fields, Trend& trend) {

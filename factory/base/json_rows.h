@@ -20,8 +20,8 @@ struct JsonRowLimits {
 class JsonRows {
  public:
   using Take = std::function<void(const JsonNode& row, std::string_view text)>;  // of the row
-  // `file` is used in messages only. What goes wrong in a row, also in `take`, has its place in the whole
-  // file, and its number from 0 in the pointer.
+  // `file` is used in messages only. An error in a row, also one of `take`, has its place in the whole file,
+  // and the row's number from 0 in the pointer.
   JsonRows(std::string file, const JsonRowLimits& limits, Take take);
 
   // Throw Error(input), and what `take` throws.

@@ -1,5 +1,4 @@
-// The SAX pass in front of nlohmann::json: builds the DOM, enforces the limits, and says where everything
-// stands when it is asked for.
+// The SAX pass before nlohmann::json: builds the DOM, enforces the limits, and returns positions on request.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,8 +11,7 @@
 
 namespace kiln {
 
-// Where a value stands, and the key in front of it (0 when it is an array's item). Counted from 1, columns in
-// bytes.
+// Position of a value, and of the key before it (0 for an array's item). Counted from 1, columns in bytes.
 struct JsonPlace {
   int line = 0;
   int column = 0;
@@ -23,8 +21,8 @@ struct JsonPlace {
 
 using JsonPlaces = std::unordered_map<std::string, JsonPlace>;  // by JSON pointer
 
-// The members of an object as they stand in the text; by the address of nlohmann's own object, which neither
-// a move nor a growing array changes. An object whose keys stand sorted is not there.
+// The members of an object in the order of the text; by the address of nlohmann's object, which neither a
+// move nor a growing array changes. The map omits objects whose keys are already sorted.
 using JsonOrders = std::unordered_map<const void*, std::vector<const Json*>>;
 
 struct ScannedJson {

@@ -16,8 +16,8 @@ namespace kiln {
 // text that came through JsonDocument is.
 void append_json(std::string& out, std::string_view text);
 
-// Of a value that anybody may have written: dump(), but a byte that belongs to no character is U+FFFD, and
-// what a terminal may obey, or has no shape (text.h), is escaped. `indent` -1: on one line.
+// Text of a foreign value: dump(), but a byte outside of any character becomes U+FFFD, and control characters
+// of terminals and invisible ones (text.h) are escaped. `indent` -1: on one line.
 std::string printable_json(const Json& value, int indent = 2);
 // The text of dump(), made so.
 std::string printable_dump(std::string_view dumped);

@@ -12,10 +12,10 @@
 
 namespace kiln {
 
-// Texts one after the other in a string, each behind its length: for the many that are kept long and read in
-// order.
+// Texts one after the other in a string, each after its length: for many texts that are kept for long and
+// read in order.
 using PackedLength = std::uint32_t;  // in the machine's own order: never leaves the process
-// What a text takes beside itself, in bytes.
+// Overhead of a text, in bytes.
 inline constexpr std::size_t kPackedLength = sizeof(PackedLength);
 
 // REQUIRES: less than 4 GiB.
@@ -89,7 +89,7 @@ class PackedMap {
     }
 
     std::string_view rest_;  // from this member on
-    std::string_view next_;  // behind it
+    std::string_view next_;  // after it
     value_type member_;
   };
 

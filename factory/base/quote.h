@@ -1,6 +1,6 @@
 // Quoting for everything that is rendered: whatever a value holds, it stays one value on one line, and text
-// of a recipe can never become an instruction or a section. Each throws Error(input) for what its format
-// cannot hold: line ends, NUL, no UTF-8.
+// of a recipe can never become an instruction or a section. Each throws Error(input) for text that its format
+// cannot express: line ends, NUL, no UTF-8.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ std::string quote_ninja(std::string_view value);       // path or value in build
 // Apptainer.
 std::string quote_shell_text(std::string_view text);
 
-// The two, but bare where no shell sees anything in it: for what people read.
+// The two, but without quotes if no shell gives a character a meaning: for text that people read.
 std::string shell_word(std::string_view value);
 std::string shell_text_word(std::string_view text);
 
-// Text as it stands in HTML, in SVG and in the attributes of both, without controls.
+// Text escaped for HTML, SVG and the attributes of both, without control characters.
 std::string markup_text(std::string_view text);
 
 }  // namespace kiln

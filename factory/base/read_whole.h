@@ -11,9 +11,9 @@
 
 namespace kiln {
 
-// The whole file; nullopt when absent. Throws Error(input) for what is no file and for more than `most`
-// bytes, Error(store) with the system's reason, Error(interrupted). What the caller handed over open
-// (/dev/stdin, /dev/fd/N: a shell's <(…)) may be a pipe or a terminal as well, and is read no further than
+// The whole file; nullopt when absent. Throws Error(input) for anything but a file and for more than `most`
+// bytes, Error(store) with the system's reason, Error(interrupted). A descriptor that the caller passed on
+// (/dev/stdin, /dev/fd/N: a shell's <(…)) may also be a pipe or a terminal, and is read no further than
 // `most`.
 std::optional<std::string> read_whole(const std::filesystem::path& path, std::uint64_t most);
 

@@ -110,8 +110,9 @@ std::string read_relative_path(const JsonNode& node) {
 std::string read_absolute_path(const JsonNode& node) {
   std::string text = node.string();
   if (!text.starts_with('/') || !are_path_parts(std::string_view(text).substr(1)))
-    node.fail(fmt::format("expected an absolute path, found {}", node.value().dump()),
-              "such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only");
+    node.fail(
+        fmt::format("expected an absolute path, found {}", node.value().dump()),
+        "for example /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only");
   return text;
 }
 

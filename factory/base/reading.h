@@ -1,5 +1,5 @@
-// What the readers of recipes, matrices, targets and site files share: small grammars, each checked at the
-// node it is read from. Every read_… throws Error(input) that names the place.
+// Shared by the readers of recipes, matrices, targets and site files: small grammars, each checked at the
+// node that it is read from. Every read_… throws Error(input) that names the place.
 #pragma once
 
 #include <chrono>

@@ -32,10 +32,10 @@ bool is_hex(std::string_view text);
 // Percent-encoding (RFC 3986): letters, digits and the characters of `plain` stand for themselves.
 std::string percent_encoded(std::string_view text, std::string_view plain);
 
-// What stands behind the last slash of a path, or all of it.
+// The part of a path after its last slash, or the whole path without a slash.
 std::string_view last_part(std::string_view path);
 
-// What C calls white space.
+// White space as C defines it.
 inline constexpr std::string_view kWhiteSpace = " \t\r\n\v\f";
 
 // Without white space on both sides.

@@ -35,16 +35,16 @@ TwoLevels compare_levels(std::span<const double> before, std::span<const double>
 struct ChangePoint {
   std::size_t index = 0;  // of the first value of the new level
   TwoLevels levels;       // from the point before to this one, and from this one to the next
-  // Fewer than three values of its level follow it, or those that follow do not differ by themselves from the
-  // last level that was not as short. One night out of line looks like a new level at first, and then like
-  // another one back: a suspected point is shown, and causes no alarm.
+  // Fewer than three values of its level follow it, or the values that follow do not differ on their own from
+  // the last level that was not as short. A single outlier looks like a new level at first, and then like a
+  // return to the old one. A suspected point is shown and causes no alarm.
   bool suspected = false;
 };
 
 struct ChangePointLimits {
   std::size_t window = 50;  // values that are searched at a time; the time goes with its cube
-  double p = 0.001;         // a point with this p or more is none
-  double magnitude = 0;     // nor is one whose levels differ by no more than this part
+  double p = 0.001;         // a point with this p or more does not count
+  double magnitude = 0;     // nor does one whose levels differ by no more than this share
 };
 
 // In the order of the series, whose values are finite. All of them are found anew each time: the next night

@@ -1,4 +1,4 @@
-// The machine around a run, from what Linux says of it. Pure.
+// The machine around a run, as Linux reports it. Pure.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ double load_of(std::string_view loadavg);
 // "0-3,8" of sorted processor numbers, as Linux lists them.
 std::string processor_list(const std::vector<int>& processors);
 
-// What is set of the variables by which libraries of mathematics and threads are tuned from outside: a
-// workload runs without them, so that an image is measured and not the shell that kiln was started from.
+// The set variables that tune libraries of mathematics and threads from outside. A workload runs without
+// them, so that it measures the image and not the shell that started kiln.
 std::map<std::string, std::string> tuning_variables(const std::map<std::string, std::string>& environment);
 
 // Whether `busy` processors of others disturb a measurement on a machine with so many: more than 5 % of

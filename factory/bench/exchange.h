@@ -1,4 +1,4 @@
-// Runs in the formats that go from program to program: our own JSON, CSV, and ReFrame's run report. Pure.
+// Runs in exchange formats: kiln's own JSON, CSV, and ReFrame's run report. Pure.
 #pragma once
 
 #include <cstdint>

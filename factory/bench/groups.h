@@ -1,4 +1,4 @@
-// Runs by what they have in common, and two choices of them compared group by group, each image of one with
+// Groups runs by common properties, and compares two choices of them group by group, each image of one with
 // each of the other: another time, another host, another method. Pure.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// What runs are grouped and chosen by: workload, framework, version, method, target, compiler, library,
-// accelerator, threads, ranks, input, host, stock, name.
+// Columns by which runs are grouped and chosen: workload, framework, version, method, target, compiler,
+// library, accelerator, threads, ranks, input, host, stock, name.
 const std::vector<std::string>& run_columns();
 // The run's value of a column, "none" where it has none. REQUIRES: a column that there is.
 std::string column_of(const BenchRun& run, const std::string& column);
@@ -33,7 +33,7 @@ struct RunChoice {
 };
 
 // "framework=pytorch,method=pip", "host=*EPYC*", "since=2026-11-20,until=2026-11-24T12:00:00Z",
-// "snapshot=12", "session=2026-11-24T12:00:00Z-*", "mark=under load". Throws Error(usage) with what is wrong.
+// "snapshot=12", "session=2026-11-24T12:00:00Z-*", "mark=under load". Throws Error(usage) with the fault.
 RunChoice parse_run_choice(const std::string& text);
 
 // The columns by which two choices are compared: all, but for those that one of them fixes, and what follows

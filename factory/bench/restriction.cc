@@ -45,7 +45,7 @@ int read_cores(std::string_view word) {
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), cores);
   if (problem != std::errc{} || end != word.data() + word.size() || cores < 1)
     throw Error(ExitCode::usage, fmt::format("--restrict: 'cores={}' is no number of cores", word),
-                "such as cores=1");
+                "for example cores=1");
   return cores;
 }
 

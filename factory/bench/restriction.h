@@ -25,8 +25,8 @@ Restriction read_restriction(std::span<const std::string> words);
 std::map<std::string, std::string> restricting_variables(const Restriction& restriction);
 
 // The machine as its runs describe it: its model names the restriction, so that no measurement of it is taken
-// for one of the whole machine. Throws Error(usage) for a level that it does not have or that is no less than
-// what it has, and for as many cores as it has or more.
+// for one of the whole machine. Throws Error(usage) for a level that the host lacks or that is not below the
+// host's own, and for as many cores as the host has or more.
 HostDescription restricted_host(HostDescription host, const Restriction& restriction,
                                 const Microarchitectures& cpus);
 

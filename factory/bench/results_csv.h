@@ -22,7 +22,7 @@ struct ResultsColumn {
 // Characters that a table may have: printable ones of ASCII, or any visible ones of UTF-8.
 enum class ResultsText { ascii, utf8 };
 
-// What the tables of one project look like.
+// Layout of the tables of one project.
 struct ResultsLayout {
   std::string_view project;  // for messages: "timm"
   std::span<const ResultsColumn> columns;

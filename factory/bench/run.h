@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// What of the image a comparison goes by; "" where the image has none.
+// Properties of the image that a comparison uses; "" for those that the image lacks.
 struct RunAxes {
   std::string framework;
   std::string version;
@@ -25,7 +25,7 @@ struct RunAxes {
   std::vector<std::string> compilers;    // graph compilers, sorted
   std::string accelerator;               // cpu, or nvidia:sm_90
   std::vector<std::string> libraries{};  // that its cell names, such as openblas; sorted
-  std::vector<std::string> runtimes{};   // such as tcmalloc; sorted
+  std::vector<std::string> runtimes{};   // for example tcmalloc; sorted
 };
 
 // The machine around the run.
@@ -34,7 +34,7 @@ struct RunConditions {
   double load = 0;                 // the system's average of one minute, just before
   double steal = 0;                // part of the time of the run that a hypervisor gave to others, 0 to 1
   std::string governor;            // of the processors' frequency, "" where the kernel does not say
-  std::vector<std::string> marks;  // why the run is to be taken with care: "under load"; empty: nothing
+  std::vector<std::string> marks;  // the reasons to doubt the run: "under load"; empty: none
 };
 
 struct BenchRun {
@@ -48,17 +48,17 @@ struct BenchRun {
   std::string key;                // the image's plan key
   std::string name;               // repository:tag
   RunAxes axes;
-  bool stock = false;    // what the project itself publishes for that version
+  bool stock = false;    // the project's own build of that version
   int threads = 0;       // that the workload could use
   std::string affinity;  // processors that it could run on, as Linux lists them: "0-3,8"
-  std::map<std::string, std::string> cleared;  // variables of ours that the workload was kept from
+  std::map<std::string, std::string> cleared;  // kiln's variables that the workload did not get
   RunConditions conditions;
   HostDescription host;
   std::string taken;                                 // RFC 3339
   std::string kiln;                                  // version that measured, and the commit of its recipes
   int round = 0;                                     // of its session, from 0
   std::string place;                                 // of the image in it: A, B, …
-  nlohmann::json output = nlohmann::json::object();  // what the workload printed, without its samples
+  nlohmann::json output = nlohmann::json::object();  // the workload's output without its samples
   std::string session{};         // in which images took turns (bench/session.h); "" in old runs
   std::string workload_files{};  // digest of the workload's files, 64 hex; "" in old runs
 
@@ -70,13 +70,13 @@ inline constexpr std::int64_t kClockTolerance = 600;
 // `now` for runs that kiln wrote itself: clocks of two machines may differ, and what it wrote stays.
 inline constexpr std::int64_t kAnyDate = std::numeric_limits<std::int64_t>::max() - kClockTolerance;
 
-// What the workload's metric is measured as: "language-model.decode". `metric` "": the workload itself.
+// Name of a workload's metric in measurements: "language-model.decode". `metric` "": the workload itself.
 std::string metric_name(const std::string& workload, const std::string& metric);
 
-// What a speed of the workload is kept under: with two processes, or with real input, it is another figure.
-// "osu", "osu+2ranks", "resnet50+data".
+// Name under which a speed of the workload is kept: with two processes, or with real input, it is another
+// figure. "osu", "osu+2ranks", "resnet50+data".
 std::string speed_name(const std::string& workload, int ranks, bool with_data);
-std::string speed_name(const BenchRun& run);  // by what the workload said of its ranks and its input
+std::string speed_name(const BenchRun& run);  // from the workload's report of its ranks and its input
 // Whether a speed of this name is one of the workload, under whatever metric.
 bool is_speed_of(const std::string& speed, const std::string& workload, int ranks, bool with_data);
 int ranks_of(const BenchRun& run);  // 1 where it says nothing
@@ -95,7 +95,7 @@ bool more_is_better(std::string_view unit);
 double not_negative_at(const JsonNode& node, std::string_view key);
 
 Json to_json(const BenchRun& run);
-// Strict: an unknown key, a sample that is not positive, a date that is none or later than `now` (Unix
+// Strict: an unknown key, a sample that is not positive, a date that is invalid or later than `now` (Unix
 // seconds), or a wrong result is an Error(input) with its place.
 BenchRun bench_run_from_json(const JsonNode& node, std::int64_t now);
 

@@ -17,7 +17,7 @@ struct SearchCell {
   std::uint32_t image = 0;  // of the plan
   std::string name;         // repository:tag
   std::string base;  // all that cells of one search have in common: "framework=pytorch, version=2.6.0, …"
-  std::set<std::string> parts;  // what the search adds: "runtime tcmalloc", "compiler inductor"
+  std::set<std::string> parts;  // added by the search: "runtime tcmalloc", "compiler inductor"
   bool is_stock = false;
 };
 
@@ -31,7 +31,7 @@ struct SearchTry {
   bool is_kept = false;                      // the next try adds to it
 };
 
-// What the cell adds to the other: "runtime tcmalloc".
+// The part that the cell adds to the other: "runtime tcmalloc".
 std::string added_part(const SearchCell& cell, const SearchCell& over);
 
 // The stock cells from which searches begin, one for each base that has any: those with the fewest parts,

@@ -22,7 +22,7 @@ void check_name(const JsonNode& space, const std::string& name) {
   if (!is_variable_name(name))
     throw Error(ExitCode::input, space.where_key(name),
                 fmt::format("'{}' is not the name of an environment variable", name),
-                "such as OMP_NUM_THREADS; an option of a script begins with --");
+                "for example OMP_NUM_THREADS; an option of a script begins with --");
   if ((name.starts_with("KILN_") && !is_workload_option(name)) || name == "PATH")
     throw Error(ExitCode::input, space.where_key(name), fmt::format("kiln sets '{}' itself", name),
                 "a search that could set it would compare different work");
@@ -208,7 +208,8 @@ SearchSpace search_space_from_json(const JsonNode& node) {
     space.variables.push_back(variable_of(name, variable));
   }
   if (space.variables.empty())
-    list.fail("the search space has no variables", R"(such as {"OMP_NUM_THREADS": {"from": 1, "to": 8}})");
+    list.fail("the search space has no variables",
+              R"(for example {"OMP_NUM_THREADS": {"from": 1, "to": 8}})");
   double points = 1;
   for (const SearchVariable& variable : space.variables)
     if (!variable.real) points *= variable.count();

@@ -1,5 +1,5 @@
-// What a tuning may set: environment variables of a workload, and also options of a training script, each
-// with its values. Format: docs/formats/files.md, schema/space.schema.json. Pure.
+// The search space of a tuning: environment variables of a workload, and also options of a training script,
+// each with its values. Format: docs/formats/files.md, schema/space.schema.json. Pure.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,8 @@ struct SearchSpace {
 // The name is that of a script's option: "--rate".
 bool is_option(std::string_view name);
 
-// Throws Error(usage) for what only the space of a script may have: an option, an objective to maximise.
+// Throws Error(usage) for parts that only the space of a script may have: an option, an objective to
+// maximise.
 void need_space_of_workload(const SearchSpace& space);
 
 // More points than this are a mistake: no budget sees a part of them.
@@ -55,7 +56,7 @@ inline constexpr double kMostPoints = 1e9;
 SearchSpace search_space_from_json(const JsonNode& node);
 Json to_json(const SearchSpace& space);
 
-// What a search by default goes by.
+// Inputs of the default search space.
 struct SpaceOrigin {
   RunAxes axes;  // of an image without a GPU
   int cores = 1;
@@ -63,7 +64,7 @@ struct SpaceOrigin {
   std::string mpi{};                                 // openmpi or mpich; "": the image has none
 };
 
-// What is worth trying there: threads and their places, the allocator and its pages, and the options of the
+// The default search space: threads and their places, the allocator and its pages, and the options of the
 // framework, compilers and MPI that the image has.
 SearchSpace default_space(const SpaceOrigin& origin);
 

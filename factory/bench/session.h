@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// What two runs must share for their speeds to be compared.
+// The properties that two runs must share for their speeds to be compared.
 struct SessionName {
   std::string id;        // BenchRun::session; of old runs, their day and what measured them
   std::string workload;  // speed_name()

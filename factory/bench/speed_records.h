@@ -11,10 +11,10 @@ namespace kiln {
 
 struct ModelRecords {
   std::vector<SpeedRecord> records;
-  std::vector<std::string> left_out;  // what is not the time of a step, a line for each unit and reason
+  std::vector<std::string> left_out;  // other metrics than step times, a line for each unit and reason
   // Records without amounts, which a linear model cannot use; only anchors predict them (anchors.h).
   std::vector<SpeedRecord> anchored;
-  std::vector<std::string> only_anchors;  // what these are, a line for each framework and version
+  std::vector<std::string> only_anchors;  // their names, a line for each framework and version
 };
 
 // Seconds of a step, from times of a step or batch and from rates with a batch. REQUIRES: all runs that are

@@ -1,4 +1,4 @@
-// What runs say: where their warm-up ends, how fast an image is, and how much faster than another. Pure and
+// Statistics of runs: the end of their warm-up, the speed of an image, and its ratio to another. Pure and
 // deterministic: the same samples give the same answer, on every machine.
 #pragma once
 
@@ -22,10 +22,10 @@ struct WarmUp {
   bool settled = true;     // not, when no more than half of the run is at its last level
 };
 
-// The run is cut into levels by change points (bench/change_points.h); steady is what follows the first
-// level that is within 5 % of the last one. Levels, and a last one that the others are held to, are the way
-// of Barrett and others, "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017 (arXiv 1602.00602), who
-// find them by PELT. A short level at the end, one slow step for example, is none.
+// The run is cut into levels by change points (bench/change_points.h); steady is what follows the first level
+// that is within 5 % of the last one. The comparison of levels with the last one follows Barrett and others,
+// "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017 (arXiv 1602.00602); they find levels by PELT. A
+// short level at the end, for example one slow step, does not count.
 WarmUp find_warm_up(std::span<const double> samples);
 
 // The steady samples of several runs of one image.
@@ -42,10 +42,10 @@ struct Comparison {
 };
 
 // The interval is a hierarchical bootstrap's: each of 2,000 draws takes runs with replacement, and samples
-// within each, and compares again; the middle 95 % of the ratios is the interval. Resampling on each level
-// of repetition: Kalibera and Jones, "Quantifying Performance Changes with Effect Size Confidence Intervals",
-// 2012 (arXiv 2007.10899). What differs between starts is only seen where there are several runs.
-// REQUIRES: both have a run, and none is empty; positive samples of one unit.
+// within each, and compares again; the middle 95 % of the ratios is the interval. Resampling on each level of
+// repetition: Kalibera and Jones, "Quantifying Performance Changes with Effect Size Confidence Intervals",
+// 2012 (arXiv 2007.10899). Differences between starts show only with several runs. REQUIRES: both have a run,
+// and none is empty; positive samples of one unit.
 Comparison compare_runs(const SteadyRuns& a, const SteadyRuns& b, bool more_is_better);
 
 }  // namespace kiln

@@ -58,7 +58,7 @@ Suite suite_from_json(const JsonNode& node) {
   }
   if (suite.workloads.empty())
     throw Error(ExitCode::no_match, workloads.where(), "the suite names no cell: it has no workload",
-                R"(such as {"workload": "mnist-cnn", "cells": ["framework=pytorch"]})");
+                R"(for example {"workload": "mnist-cnn", "cells": ["framework=pytorch"]})");
   return suite;
 }
 

@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-// What each steady sample costs: the time of a step for each element of its batch, where the workload says
-// what its batch is, so that settings with another batch compare; of a rate the inverse. Less is better.
+// The cost of each steady sample: the time of a step for each element of its batch, if the workload states
+// its batch, so that settings with other batches are comparable; for a rate the inverse. Less is better.
 std::vector<double> costs_of(const BenchRun& run);
 // A trial that ended well. REQUIRES: the run is not empty.
 TuningTrial complete_trial(TuningSetting setting, const BenchRun& run, double seconds);
@@ -46,7 +46,7 @@ bool ended_with_the_budget(const TuningJournal& journal);
 // ones.
 NextTuningStep next_step(const TuningTerms& terms, const TuningJournal& journal);
 
-// What came out. REQUIRES: next_step() says `end`, and the terms have rounds.
+// The result. REQUIRES: next_step() returns `end`, and the terms have rounds.
 struct TuningVerdict {
   TuningSetting setting;                 // the best of the trials; {}: none was faster than the default
   std::optional<Comparison> comparison;  // of the default (a) with it (b), costs; nothing: not compared

@@ -1,5 +1,5 @@
 // The journal of a tuning: its trials, the comparison of the best one with the default, and where each came
-// from. It is all the state that a tuning has, so one that was killed goes on where it was. Pure.
+// from. It is the complete state of a tuning, so a killed one continues from it. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace kiln {
 
 // The rival: the workload started by torch.backends.xeon.run_cpu, which sets OMP_NUM_THREADS, KMP_* and
-// LD_PRELOAD by what it finds in the image, and binds the process by numactl or taskset. python.sh reads the
+// LD_PRELOAD from the contents of the image, and binds the process by numactl or taskset. python.sh reads the
 // variable. It is no setting that a job could export, so it never wins.
 TuningSetting rival_setting();
 bool is_rival(const TuningSetting& setting);
@@ -39,7 +39,7 @@ struct TuningTrial {
   std::string why{};   // it has no cost; of `same`, the number of the trial
 };
 
-// What the comparison starts: the image as it is, the rival, the best setting.
+// The sides of the comparison: the image as it is, the rival, the best setting.
 enum class TuningSide { standard, rival, tuned };
 
 // A start of the workload for the comparison.
@@ -50,7 +50,7 @@ struct TuningTurn {
   BenchRun run;
 };
 
-// What the first line of a journal says: all that makes two tunings one.
+// The first line of a journal: everything that identifies a tuning.
 struct TuningHead {
   std::string image;           // repository:tag
   std::string key;             // of the image
@@ -67,7 +67,7 @@ struct TuningJournal {
   std::vector<TuningTrial> trials;  // by number
   std::vector<TuningTurn> turns;
   std::string failed;        // why the comparison ended before its end: the tuned setting failed in it
-  std::string rival_failed;  // why it goes on without the rival
+  std::string rival_failed;  // why it continues without the rival
 
   double seconds() const;            // spent so far
   const TuningTrial* best() const;   // of the complete ones but the rival's; nullptr: none

@@ -37,10 +37,10 @@ TuningTurn turn_of(const TuningPlace& place, TuningAnswer answer);
 // The jobs of a comparison: those of one round are one job, so that its starts share a machine.
 std::vector<TuningJob> comparison_jobs(const TuningJournal& journal, const std::vector<TuningPlace>& turns);
 
-// What a program printed: the number in {"objective": number}, its last line. Throws Error(images_failed).
+// The result of a program: the number in {"objective": number}, its last line. Throws Error(images_failed).
 double read_objective(const std::string& output, const std::string& script);
 
-// {"starts": [..]} and {"answers": [..]}. Throws Error(input) for what to_json() does not write.
+// {"starts": [..]} and {"answers": [..]}. Throws Error(input) for any other form than that of to_json().
 Json to_json(const TuningJob& job);
 TuningJob tuning_job_from_json(const JsonNode& node);
 Json to_json(const std::vector<TuningAnswer>& answers);

@@ -35,7 +35,7 @@ class OutputReader {
   std::vector<WorkloadMetric> metrics_of(const Json& json) const {
     auto metrics = json.find("metrics");
     if (metrics == json.end()) return {metric_of(json, "")};
-    if (json.contains("samples")) throw bad("has samples beside its metrics");
+    if (json.contains("samples")) throw bad("has both samples and metrics");
     if (!metrics->is_object() || metrics->empty()) throw bad("has no metrics");
     std::vector<WorkloadMetric> found;
     for (const auto& [name, metric] : metrics->items()) {

@@ -1,4 +1,4 @@
-// What a workload prints, and in which order images take their turns. Pure.
+// Reads the output of a workload, and decides the order in which images take turns. Pure.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// What a workload measured.
+// A measurement of a workload.
 struct WorkloadMetric {
   std::string name;  // decode; "" of a workload that measures one thing
   std::string unit;
@@ -24,8 +24,8 @@ struct WorkloadOutput {
   nlohmann::json rest;                  // the object without its samples
 };
 
-// Throws Error(images_failed) when the last line of `output` is not that, when a number of it is none that a
-// clock can show, or when the workload calls its own result wrong.
+// Throws Error(images_failed) if the last line of `output` has another form, if it has a number that no clock
+// can show, or if the workload reports a wrong result.
 WorkloadOutput read_workload_output(const std::string& output, const std::string& workload);
 
 // One run of a comparison.

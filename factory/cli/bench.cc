@@ -89,7 +89,7 @@ std::vector<int> ranks_of(const std::string& text) {
     if (number.empty() || number.size() > kDigits || number.front() == '0' ||
         !std::ranges::all_of(number, is_digit))
       throw Error(ExitCode::usage, fmt::format("--ranks: expected numbers of processes, found '{}'", text),
-                  "such as 1,2,4");
+                  "for example 1,2,4");
     all.push_back(std::stoi(number));
   }
   return all;
@@ -239,7 +239,7 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
   add_value(command, "--data", work.wishes.data, "PATH",
             "real input for the workload, mounted read-only (default: synthetic)");
   command.add_flag("--again", work.again,
-                   "measure again what was measured on this host; the new figures replace the old ones");
+                   "measure existing results of this host again; the new figures replace the old ones");
 }
 
 void add_search_options(CLI::App& command, BenchOptions& options) {
@@ -287,7 +287,7 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   command->callback([options, command, &invocation] {
     if (!command->get_subcommands().empty()) return;
     refuse_together(*command, "--suite", "--workload", "the suite names its workloads");
-    refuse_together(*command, "--search", "--export", "a search prints what it tried, and a patch");
+    refuse_together(*command, "--search", "--export", "a search prints its trials, and a patch");
     refuse_together(*command, "--search", "--restrict", "a search is for the machine as it is");
     refuse_together(*command, "--suite", "--steps", "the suite says how many");
     refuse_together(*command, "--suite", "--ranks", "the suite says how many");

@@ -34,8 +34,8 @@ struct ReadyWorkload {
   Recipe recipe;
 };
 
-// Our version, and the commit that recipes and workloads are of ("with changes" where they differ from it),
-// where git knows. Figures without it cannot be made again.
+// kiln's version, and the commit of recipes and workloads ("with changes" if they differ from it), if git
+// knows it. Figures without it cannot be made again.
 std::string measured_by(const RecipeBook& recipes, Invocation& invocation);
 
 class ImageBench {
@@ -48,9 +48,9 @@ class ImageBench {
 
   // An image that is not built or not in the index is passed over, with a line on stderr. Throws
   // Error(no_match) when none is left, before anything is run; Error(usage) when there is no such workload;
-  // interrupted, and then the same call goes on with what is left. An image in which the workload fails is
-  // told on stderr and not in the answer, has nothing recorded, and makes the exit code images_failed; the
-  // error itself where it is the only one.
+  // interrupted, after which the same call continues with the rest. An image in which the workload fails is
+  // reported on stderr and not in the answer, gets no record, and makes the exit code images_failed; if it is
+  // the only one, throws its error.
   std::vector<BenchRow> run(const BenchWork& work, const ImageNumbers& images);
   const HostDescription& host() const { return host_; }
 
@@ -91,8 +91,8 @@ struct SearchTerms {
   bool build = false;  // build and publish cells that are not in the index
 };
 
-// Begins with each stock cell, measures all cells with one part more in turns with it, keeps the best that is
-// proven, and goes on from there. Prints what was tried and the patch (RFC 6902), whose operations have a
+// Begins with each stock cell, measures all cells with one more part in turns with it, keeps the best proven
+// one, and repeats this from there. Prints what was tried and the patch (RFC 6902), whose operations have a
 // "reason" each. Throws as ImageBench::run(); Error(no_match) without a stock cell that is built. REQUIRES:
 // the state folder is locked.
 void search_parts(const Catalogue& catalogue, const std::vector<SearchPart>& parts, const SearchTerms& terms,
@@ -110,7 +110,7 @@ void import_tables(const std::string& file, TableProject project, const std::vec
 // Of these files of `kiln bench --export`, each run once; without any, of the state folder.
 std::vector<BenchRun> read_runs_of(const std::vector<std::string>& files, Invocation& invocation);
 
-// Of a file: what `asked` names, else by its ending. Throws Error(usage) where neither tells.
+// Format of a file: as `asked` names it, else by the file's ending. Throws Error(usage) if neither is known.
 RunFormat run_format(const std::string& file, const std::string& asked);
 // Adds --as.
 void add_run_format(CLI::App& command, std::string& asked);

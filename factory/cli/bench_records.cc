@@ -146,7 +146,7 @@ void run_compare(const CompareOptions& options, Invocation& invocation) {
   if (found.pairs.empty())
     throw Error(ExitCode::no_match,
                 fmt::format("A and B have nothing in common by {}", fmt::join(found.columns, ", ")),
-                "--by names what they are to have in common, such as --by framework");
+                "--by names their common columns, for example --by framework");
   if (options.format == "table") return print_groups(found, options);
   Json json = to_json(found);
   json["a"] = options.a;
@@ -275,10 +275,9 @@ void add_bench_import(CLI::App& bench, Invocation& invocation) {
              "format of that file: json, csv, reframe, or timm or openvino, which only kiln model uses "
              "(default: by its suffix)")
       ->type_name("FORMAT");
-  add_list(
-      *command, "--set", options->facts, "NAME=VALUE",
-      "with --as timm: host, device, version, compiler, layout, precision, source or licence, in place of "
-      "what the file's name says; with --as openvino: source or licence; may be repeated");
+  add_list(*command, "--set", options->facts, "NAME=VALUE",
+           "with --as timm: host, device, version, compiler, layout, precision, source or licence, in place "
+           "of the values in the file's name; with --as openvino: source or licence; may be repeated");
   add_wait_option(*command, invocation.options);
   call_alone(*command, [options, &invocation] { run_import(*options, invocation); });
 }

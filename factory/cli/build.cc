@@ -104,7 +104,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   add_broken(plan, chosen, report);
   print_build(report, options.format);
   if (!report.stopped.empty() && !report.interrupted)
-    throw Error(report.exit_code(), report.stopped, "what is done stays done: run `kiln build` again");
+    throw Error(report.exit_code(), report.stopped, "finished steps stay: run `kiln build` again");
   invocation.exit_code = report.exit_code();
 }
 

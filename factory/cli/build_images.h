@@ -16,7 +16,7 @@ struct BuildRun {
 // jobs_of() (app/building.h) on this machine.
 int jobs_of(int asked, const Site& site, const std::map<std::string, std::string>& environment);
 
-// Builds, tests and packages these images; progress goes to stderr. What fails is in the report. Throws
+// Builds, tests and packages these images; progress goes to stderr. The report has the failures. Throws
 // Error(usage) for a bad $KILN_JOBS, and as build() does. REQUIRES: lock_state(), need_root_for_steps().
 BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images, const BuildRun& run,
                          const Site& site, Invocation& invocation);

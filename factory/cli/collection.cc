@@ -76,7 +76,7 @@ void RegistryCollection::remove() {
   const std::string& host = client_.address().host;
   if (done.is_refused)
     throw Error(ExitCode::network,
-                fmt::format("{} refuses to delete manifests (405): what was pushed there stays", host),
+                fmt::format("{} refuses to delete manifests (405): pushed images stay there", host),
                 "its configuration decides: docker-registry has `storage: {delete: {enabled: true}}`");
   if (done.tags_left > 0)
     invocation_.note(fmt::format("{} removes no tag alone: {} with the image that {} until that goes, too",

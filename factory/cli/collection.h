@@ -19,8 +19,8 @@ std::string registry_to_collect(const std::string& asked, const Invocation& invo
 // registry.
 std::string registry_hint(const Roots& roots, const Invocation& invocation);
 
-// Files of an engine belong to users that only a namespace of ours has: starts this program anew in one where
-// that is needed (Invocation::need_root_or_namespace()).
+// Files of an engine belong to users that only kiln's namespace has: starts this program anew in one if that
+// is needed (Invocation::need_root_or_namespace()).
 void need_rights_to_collect(const Invocation& invocation);
 
 struct CollectionTerms {
@@ -34,7 +34,7 @@ struct GarbageFound {
   std::optional<Error> in_registry{};
 };
 
-// What would go. What a person should know is noted on stderr. Throws as survey().
+// The garbage that a collection would remove. Prints notes on stderr. Throws as survey().
 GarbageFound look_for_garbage(const CollectionTerms& terms, Invocation& invocation);
 
 // Takes it away. Throws Error(locked) while a step runs, and as collect(). REQUIRES: the state's lock is

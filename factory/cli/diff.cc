@@ -161,7 +161,7 @@ void run_diff(const DiffOptions& options, Invocation& invocation) {
   bool images = names_image(options.before, invocation);
   if (images != names_image(options.now, invocation))
     throw Error(ExitCode::usage,
-                fmt::format("{} is an image, and {} is none", images ? options.before : options.now,
+                fmt::format("{} is an image, but {} is not", images ? options.before : options.now,
                             images ? options.now : options.before),
                 "name two images, or two matrices, plans or lockfiles");
   bool differ = images ? diff_images(options.before, options.now, options.format == "json", invocation)

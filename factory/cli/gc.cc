@@ -235,7 +235,7 @@ CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
     if (request->shared_steps) return run_shared(*request, invocation);
     for (const char* option : {"--keep-for", "--keep-snapshots", "--keep-steps-for", "--keep"})
       refuse_together(*command, "--all", option, "nothing is kept");
-    refuse_together(*command, "--all", "--registry", "what was pushed is not in the state folder");
+    refuse_together(*command, "--all", "--registry", "the state folder does not contain pushed images");
     if (request->all) return run_all(*request, invocation);
     run_gc(*request, invocation);
   });

@@ -35,7 +35,7 @@ void prove(const ImageSpec& spec, const RecipeBook& recipes, bool one_file) {
                : twin_differences(spec, texts.dockerfile, texts.definition);
   if (differences.empty()) return;
   Error error(ExitCode::images_failed,
-              fmt::format("the rendered files of '{}' do not say what its plan says", spec.request.id),
+              fmt::format("the rendered files of '{}' differ from its plan", spec.request.id),
               "this is a mistake of kiln: please report it; nothing was written");
   for (const std::string& line : differences) error.while_doing("comparing: " + line);
   throw error;

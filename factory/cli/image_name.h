@@ -21,16 +21,16 @@ std::optional<ImageRecord> find_record(const std::string& name, Invocation& invo
 std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
                                            Invocation& invocation);
 
-// A name that find_record knows stands for the layout of that image; all else is as skopeo names it. Throws
-// Error(no_match) with near names, Error(usage) for an unknown transport, Error(store) for an image of ours
-// that is damaged, as far as is to be seen.
+// A name that find_record knows means the layout of that image; any other name has skopeo's meaning. Throws
+// Error(no_match) with near names, Error(usage) for an unknown transport, Error(store) for a visibly damaged
+// image of kiln's own.
 ImageName name_of(const std::string& text, Invocation& invocation);
 
-// What ended the command, said as what it is: an image of ours that was read and turned out to be damaged is
-// damage of the store, with its blob and the remedy.
+// The error that ended the command, with its real cause: a damaged image of kiln's own is damage of the
+// store, with its blob and the remedy.
 Error explained(const Error& error, const Invocation& invocation);
 
-// Error(input), in the words that every reader of files has, when the folder or archive is not there.
+// Throws Error(input), in the words of all readers of files, if the folder or archive is missing.
 void need_source(const ImageName& name, const Invocation& invocation);
 
 // Bytes done of all bytes, on stderr where that is a terminal. Gone with the object.

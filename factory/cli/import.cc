@@ -67,7 +67,7 @@ void run_import(const ImportRequest& options, Invocation& invocation) {
     const std::size_t equals = one.rfind('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == one.size())
       throw Error(ExitCode::usage, fmt::format("'{}' is no FROM=IMAGE for --base", one),
-                  "what the files start from, and the image of a registry that takes its place");
+                  "FROM is the base that the files name, IMAGE the image of a registry that replaces it");
     how.bases[one.substr(0, equals)] = one.substr(equals + 1);
   }
   how.compilers = invocation.graph_compilers({});

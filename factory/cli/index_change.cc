@@ -64,7 +64,7 @@ void roll_back(const RollbackRequest& request, Invocation& invocation) {
   if (number == request.snapshot)
     say("snapshot {} is current\n", number);
   else
-    say("snapshot {} is current: snapshot {}, without what was retired since\n", number, request.snapshot);
+    say("snapshot {} is current: snapshot {}, without the images retired since\n", number, request.snapshot);
   if (index.held()) say("it is held: nights publish nothing until `kiln index release`\n");
   const std::string followed = place.registry.empty() ? "" : RegistryAddress::parse(place.registry).text();
   const FollowingTags tags = following_tags(before, names_by_registry(index.entries()), followed);
@@ -148,7 +148,7 @@ void add_index_changes(CLI::App& index, Invocation& invocation) {
                     "change the index only; the registry's tags stay as they are");
   add_wait_option(*command, invocation.options);
   command->callback([rollback, command, &invocation] {
-    refuse_together(*command, "--local", "--to", "nothing goes to a registry");
+    refuse_together(*command, "--local", "--to", "nothing is pushed to a registry");
     roll_back(*rollback, invocation);
   });
   add("release", "Release a snapshot that `kiln index rollback` holds: nights publish again",

@@ -133,7 +133,7 @@ CLI::App* add_infrastructure(CLI::App& app, Invocation& invocation) {
                 "kiln infrastructure detect --name hlrs >hlrs.json");
   add_value(*detect, "--name", options->name, "NAME", "its name (default: that of this machine)");
   add_value(*detect, "--labels", options->labels, "FILE",
-            "what `kubectl get nodes -o json` prints: NFD's labels name processors and GPUs");
+            "output of `kubectl get nodes -o json`: NFD's labels name processors and GPUs");
   detect->callback([options, &invocation] { run_detect(*options, invocation); });
   return command;
 }

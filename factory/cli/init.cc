@@ -131,7 +131,7 @@ void init_recipe(const RecipeOptions& options, Invocation& invocation) {
   check_name(name, "component");
   if (options.method != "distro" && (kind == "base" || kind == "workload"))
     throw Error(ExitCode::usage, fmt::format("a {} has no method {}", kind, options.method),
-                "--method goes with what is installed in an image");
+                "--method needs a component that is installed in an image");
   const fs::path root = recipes_root(invocation);
   const fs::path folder = root / kind / name;
   Files files;

@@ -94,7 +94,7 @@ bool show_attached(const InspectOptions& options, Invocation& invocation) {
 // What somebody put beside the image, else a bill of what its layers hold.
 void show_document(SourceImage& image, const InspectOptions& options, Invocation& invocation) {
   if (auto document = read_referrer(image, document_kind(options))) {
-    invocation.note("as it goes with the image: kiln did not check what it says");
+    invocation.note("as attached to the image: kiln did not check its contents");
     return print_document(*document);
   }
   if (!options.bill.empty()) {
@@ -105,9 +105,7 @@ void show_document(SourceImage& image, const InspectOptions& options, Invocation
   bool remote = options.image.starts_with("docker:");
   throw Error(ExitCode::no_match, none_text(options),
               referrers_text(image, options.image) +
-                  (remote ? ", looked for by the tag that stands for them; a registry's "
-                            "referrers API is not asked"
-                          : ""));
+                  (remote ? ", found by their tag; kiln does not ask a registry's referrers API" : ""));
 }
 
 void run_inspect(const InspectOptions& options, Invocation& invocation) {

@@ -51,7 +51,7 @@ std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path&
   for (const fs::path& root : {matrix.parent_path() / "recipes", matrix.parent_path() / ".." / "recipes",
                                fs::path("recipes"), shared_folder() / "recipes"})
     if (files.is_directory(root)) return {root.lexically_normal()};
-  throw Error(ExitCode::usage, "no recipes folder beside " + matrix.string(), "name it with --recipes");
+  throw Error(ExitCode::usage, "no recipes folder next to " + matrix.string(), "name it with --recipes");
 }
 
 std::string how_to_add(const std::vector<fs::path>& roots, const fs::path& of_kiln) {

@@ -32,7 +32,7 @@ struct GlobalOptions {
   std::string site;
   std::string engine;     // in place of the site file's
   std::string partition;  // of the launcher, in place of the site file's
-  bool no_cache = false;  // whatever the site file says
+  bool no_cache = false;  // overrides the site file
   std::vector<std::string> recipes;
   std::string colour = "auto";
   std::string progress = "auto";
@@ -44,14 +44,14 @@ struct GlobalOptions {
   bool wait = false;     // for the lock of the state folder
 };
 
-// What -f names, read.
+// The files that -f names, read.
 struct CatalogueFiles {
   RecipeBook recipes;
   TargetBook targets;
   Matrix matrix;
 };
 
-// What -f names, read and planned.
+// The files that -f names, read and planned.
 struct Catalogue {
   RecipeBook recipes;
   BuildPlan plan;
@@ -80,23 +80,24 @@ class Invocation {
   // Recipes that are named and not found are
   // looked for in those that kiln was installed with. Throws Error(input), Error(usage).
   CatalogueFiles read(const std::string& matrix_file, const Lockfile* lock = nullptr);
-  // What resolve() takes of them; `read` outlives it.
+  // The input of resolve() from them; `read` outlives it.
   ResolveInput resolve_input(const CatalogueFiles& read);
   // Reads recipes, targets and matrix, and plans all of it under the lockfile, if there is one. Warnings go
-  // to stderr. Throws Error(locked) for what --locked forbids.
+  // to stderr. Throws Error(locked) for differences that --locked forbids.
   Catalogue load(const std::string& matrix_file);
   // The same, but its faults are for the caller to tell.
   Catalogue load_untold(const std::string& matrix_file);
   // The same under `lock`, or without any (null), and without a word about what it does not cover.
   Catalogue plan(const std::string& matrix_file, const Lockfile* lock);
-  // What load() says of the cells of a matrix on stderr, when it is resolved or only expanded. Throws
-  // Error(input) for a bad site file.
+  // Prints on stderr, as load() does, the warnings about a matrix's cells, which may be resolved or only
+  // expanded. Throws Error(input) for a bad site file.
   void note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const;
   void note_faults(const std::vector<Error>& faults) const;  // as warnings: no cell needs what is wrong there
-  // Where recipes are looked for beside those of matrices: named, here, or installed with kiln.
+  // Folders of recipes in addition to those of matrices: named, in the current folder, or installed with
+  // kiln.
   std::vector<fs::path> recipe_folders() const;
-  // The graph compilers that there are: of the recipes that are named, lie here or beside these matrices, or
-  // were installed with kiln, and those that an index has.
+  // The known graph compilers: of the recipes that are named, are here or next to these matrices, or were
+  // installed with kiln, and those of an index.
   std::vector<std::string> graph_compilers(const std::vector<std::string>& of_index,
                                            const std::vector<std::string>& matrices = {}) const;
   // Those of the same recipes that every build of a framework has.
@@ -119,8 +120,8 @@ class Invocation {
   std::unique_ptr<SharedSteps> shared_steps(const Site& site, const StatePaths& state,
                                             std::function<void(const std::string&)> tell);
   StepSetup step_setup(const Site& site, const StatePaths& state);
-  // What a program of the machine prints on stdout, such as scontrol. nullopt: there is no such program, it
-  // failed, or it took longer. Throws Error(interrupted).
+  // The output on stdout of a program of the machine, for example scontrol. nullopt: there is no such
+  // program, it failed, or it took longer. Throws Error(interrupted).
   std::optional<std::string> output_of(std::vector<std::string> argv,
                                        std::chrono::seconds most = std::chrono::seconds(20));
   void note(const std::string& text) const;  // a line on stderr unless --quiet; `heard` gets it either way
@@ -130,8 +131,8 @@ class Invocation {
   // namespace in which files can belong to root and others. Returns only when there is nothing to do. Throws
   // Error(tool_missing).
   void need_root_or_namespace() const;
-  // The same for a command that runs steps, and nothing where those are jobs of Slurm: each does so itself,
-  // and in a namespace of ours, munge and the controller would know no user.
+  // The same for a command that runs steps. Does nothing if those are jobs of Slurm: each job does it itself,
+  // and in a namespace of kiln, munge and the controller would know no user.
   void need_root_for_steps() const;
 
   GlobalOptions options;
@@ -140,7 +141,7 @@ class Invocation {
   RealCommandRunner runner;
   RealClock clock;
   ExitCode exit_code = ExitCode::ok;
-  std::optional<ImageRecord> image_read;  // the image of ours that the command reads
+  std::optional<ImageRecord> image_read;  // kiln's own image that the command reads
   std::vector<std::string> workloads;     // that the command names: read() looks for their recipes, too
   // Of this state folder: read() adds the derived images of a matrix as cells of it.
   bool with_derived = true;
@@ -163,7 +164,7 @@ class Invocation {
 std::vector<Error> faults_beside(const Resolution& resolution, const RecipeBook& recipes,
                                  const TargetBook& targets);
 
-// `share/kiln` beside the folder of the running program, with recipes/, matrix/ and archspec/:
+// `share/kiln` next to the folder of the running program, with recipes/, matrix/ and archspec/:
 // PREFIX/bin/kiln finds PREFIX/share/kiln, wherever PREFIX was moved. It need not exist. Of a program that
 // lies in the build folder of a checkout, build/PRESET, the checkout.
 fs::path shared_folder();
@@ -181,7 +182,7 @@ void print_completions(const CLI::App& app, std::vector<std::string> words, Invo
 void add_index_changes(CLI::App& index, Invocation& invocation);
 void add_index_fsck(CLI::App& index, Invocation& invocation);
 
-// Each subcommand in a file of its own, which defines the function of its name.
+// Each subcommand is in a separate file, which defines the function of its name.
 using Subcommand = CLI::App*(CLI::App& app, Invocation& invocation);
 Subcommand add_init, add_lint, add_plan, add_show, add_generate, add_import, add_build, add_derive, add_test,
     add_step, add_log, add_shell, add_publish, add_bench, add_report, add_model, add_scale, add_tune,

@@ -124,7 +124,7 @@ void take_proposals(const LockOptions& options, const Catalogue& catalogue, Invo
     say("{}: {}\n", file, line_of(proposal));
   }
   if (!options.dry_run)
-    invocation.note("check its facts and what its methods read; `kiln lint` looks it over");
+    invocation.note("check its facts and the inputs of its methods; `kiln lint` looks it over");
 }
 
 void run_lock(const LockOptions& options, Invocation& invocation) {

@@ -1,5 +1,5 @@
-// The lockfile as commands use it: found beside the matrix, checked against what the plan needs, and made
-// anew of what registries, package archives and repositories say.
+// The lockfile for commands: finds it next to the matrix, checks it against the plan's needs, and makes it
+// anew from the answers of registries, package archives and repositories.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,15 @@
 
 namespace kiln {
 
-// Throws Error(input) for a file that is not there or is no lockfile.
+// Throws Error(input) for a file that is missing or is no lockfile.
 Lockfile read_lockfile_at(const fs::path& file, const FileSystem& files);
 
-// The one that --lockfile names, else the one beside the matrix; nullopt without one. Throws Error(locked)
+// The one that --lockfile names, else the one next to the matrix; nullopt without one. Throws Error(locked)
 // when there is none and --locked asks for it.
 std::optional<Lockfile> find_lockfile(const fs::path& matrix, const Invocation& invocation);
 
-// What is needed beyond the lockfile: warnings, or with --locked an error each and Error(locked).
+// Reports needs that the lockfile lacks: as warnings, or with --locked as an error each, and then throws
+// Error(locked).
 void check_lock(const LockNeeds& needs, const Lockfile& lock, const std::string& matrix,
                 Invocation& invocation);
 
@@ -42,10 +43,10 @@ class LockAsker {
   CommitHistory history_;
 };
 
-// The lockfile that a night begins with, by the site's policy: nothing is written. With --locked entries
-// neither come nor go; with broken cells none goes. Throws Error(interrupted) alone: what cannot be asked is
-// among the problems, and keeps its pin. `previous`: nullopt without one. REQUIRES: the catalogue was planned
-// under it.
+// The lockfile that a night begins with, by the site's policy: nothing is written. With --locked no entry is
+// added or removed; with broken cells none is removed. Throws Error(interrupted) alone: what cannot be asked
+// is among the problems, and keeps its pin. `previous`: nullopt without one. REQUIRES: the catalogue was
+// planned under it.
 PolicyUpdate update_by_site_policy(const Catalogue& catalogue, const std::optional<Lockfile>& previous,
                                    Invocation& invocation);
 

@@ -71,11 +71,11 @@ HostDescription MeasuringPlace::said_by_a_node() const {
   whole.arguments.insert(whole.arguments.end(), kWholeNode.begin(), kWholeNode.end());
   const SlurmPrograms programs{invocation_.runner, invocation_.clock,
                                slurm_environment(invocation_.child_environment())};
-  invocation_.note(command_ + "  a job asks a node what it is");
+  invocation_.note(command_ + "  a job asks a node for its description");
   const NodeAnswer answer = answer_of_node(node_command("host"), *site_.launcher.slurm, whole,
                                            invocation_.state().jobs(), invocation_.files, programs);
   if (answer.status != 0)
-    throw Error(ExitCode::images_failed, "no node said what it is: " + answer.output,
+    throw Error(ExitCode::images_failed, "no node described itself: " + answer.output,
                 "`kiln doctor --node` looks for the cause");
   return read_host(JsonDocument::parse(answer.output, "the node's answer").root(), invocation_.cpus());
 }

@@ -222,7 +222,7 @@ void predict_step(const ModelRequest& request, Invocation& invocation) {
     say("{:.4g} ms/step, {}\n", 1000 * prediction.seconds, interval);
     for (const std::string& reason : prediction.reasons) say("  {}\n", reason);
     for (const std::string& average : prediction.averages)
-      say("  {} was never measured: the average stands for it\n", average);
+      say("  {} was never measured: the average replaces it\n", average);
     say("{}\n", text_of(check));
   }
   if (!prediction.no_data.empty())
@@ -247,7 +247,7 @@ CLI::App* add_verb(CLI::App& command, const std::shared_ptr<ModelRequest>& reque
 CLI::App* add_model(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<ModelRequest>();
   CLI::App* command = add_below(
-      app, "model", "Learn from measured runs, and predict what was not measured",
+      app, "model", "Learn from measured runs, and predict other runs",
       "kiln model check\n"
       "kiln model fit --runs runs.json\n"
       "kiln model check --tables\n"

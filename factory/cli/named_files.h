@@ -18,8 +18,8 @@ void need_regular(const fs::path& path, const std::string& option);
 
 // `-`, /dev/stdin, or a shell's <(…).
 bool is_stream(const std::string& file);
-// What is read from a stream can be read a second time from then on, as a command needs that begins anew in a
-// user namespace (need_root_for_steps()). Others: nothing. Throws Error(store).
+// Makes a stream readable a second time, for a command that begins anew in a user namespace
+// (need_root_for_steps()). Does nothing for other files. Throws Error(store).
 void keep_readable(const std::string& file);
 
 }  // namespace kiln

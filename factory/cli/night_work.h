@@ -22,8 +22,9 @@ struct NightTerms {
   std::vector<LockChange> moved{};  // in the lockfile, for explanations
 };
 
-// Looks at what is to be built, and builds it. What fails is in the report, and what was done before an error
-// ended it in `night`. Throws as build_images() and look_for_room(). REQUIRES as build_images().
+// Decides which images need a build, and builds them. The report has the failures, and `night` has the
+// finished work if an error ends the build. Throws as build_images() and look_for_room(). REQUIRES as
+// build_images().
 void build_for_night(const Catalogue& catalogue, const NightTerms& terms, const Site& site,
                      Invocation& invocation, NightBuild& night);
 
@@ -34,8 +35,8 @@ struct MeasureTerms {
 };
 
 // Lets images that claim more than stock take turns with their stock images, by measure_agenda(). `before`:
-// images of the last night that looked at any. What it did before an error ended it is in `done`. Throws
-// Error(interrupted), Error(store). REQUIRES: the state folder is locked.
+// images of the last night that looked at any. `done` has the finished measurements if an error ends it.
+// Throws Error(interrupted), Error(store). REQUIRES: the state folder is locked.
 void measure_for_night(const Catalogue& catalogue, const MeasureTerms& terms,
                        const std::vector<NightImage>& before, const Site& site, Invocation& invocation,
                        NightMeasuring& done);
@@ -56,9 +57,9 @@ struct NightRequest {
   std::optional<MeasureTerms> measure{};  // nullopt: the night measures nothing
 };
 
-// Its report, which is on the disk by then. What goes wrong is in it. Throws Error(locked) while another
-// night or another kiln has the state folder, Error(input) for a matrix that cannot be read, Error(store)
-// when not even the report could be written.
+// Returns the report, which is already on the disk and contains the errors. Throws Error(locked) while
+// another night or another kiln has the state folder, Error(input) for a matrix that cannot be read,
+// Error(store) when not even the report could be written.
 NightReport run_nightly(const NightRequest& request, Invocation& invocation);
 
 }  // namespace kiln

@@ -177,7 +177,7 @@ CLI::App* add_nightly(CLI::App& app, Invocation& invocation) {
                                "--no-update", "--no-gc", "--wait"})
       refuse_together(*command, "--status", option, "nothing is run");
     for (const char* option : {"--to", "--sign-key", "--sign-passphrase-file"})
-      refuse_together(*command, "--local", option, "nothing goes to a registry");
+      refuse_together(*command, "--local", option, "nothing is pushed to a registry");
     if (options->status) return print_night_status(options->request.matrix, options->format, invocation);
     run_options(*options, invocation);
   });

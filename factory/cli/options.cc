@@ -17,7 +17,7 @@ std::pair<std::string, std::string> assignment(const std::string& text, std::str
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
     throw Error(ExitCode::usage, fmt::format("'{}' is not {}", text, form),
-                fmt::format("such as {}", example));
+                fmt::format("for example {}", example));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 

@@ -42,8 +42,8 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string&
   return value.empty() ? option : option->capture_default_str();
 }
 
-// One value each time, `--only A --only B`: by itself, CLI11 takes all words that follow, and so an argument
-// that stands behind.
+// Takes one value each time: `--only A --only B`. CLI11 would otherwise take all following words, also
+// arguments.
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                       const char* type, const std::string& text);
 
@@ -65,7 +65,8 @@ void add_wait_option(CLI::App& command, GlobalOptions& options);
 // For commands that plan a matrix.
 void add_lock_options(CLI::App& command, GlobalOptions& options);
 
-// A command of `parent` with its help and its examples, which takes the global options behind its name, too.
+// Adds a command to `parent`, with its help and its examples. It also accepts the global options after its
+// name.
 CLI::App* add_below(CLI::App& parent, const char* name, const char* text, const char* example);
 
 // Throws Error(usage) naming both options when both were given on this command: one of them would be passed
@@ -73,8 +74,8 @@ CLI::App* add_below(CLI::App& parent, const char* name, const char* text, const 
 void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,
                      const std::string& why = "");
 
-// For a command below one that has options of its own: it does `act`, and throws Error(usage) when an option
-// of the command above was given, as in `kiln sif -o x.sif list y.sif`.
+// For a subcommand of a command that has options: runs `act`, and throws Error(usage) if an option of the
+// command above was given, as in `kiln sif -o x.sif list y.sif`.
 void call_alone(CLI::App& command, std::function<void()> act);
 
 // -f and the patterns that choose cells: what every command over a matrix has.
@@ -104,8 +105,8 @@ ChosenCells choose_cells(const Cells& cells, const CellOptions& options, const I
 // input when nothing else is chosen, else images_failed; ok when none is broken.
 ExitCode tell_broken(const Resolution& cells, const ChosenCells& chosen);
 
-// choose_cells() for who needs images: tell_broken() of the others. Throws the first error when no image is
-// chosen.
+// choose_cells() for commands that need images: tell_broken() for the others. Throws the first error when no
+// image is chosen.
 ChosenCells choose_whole_cells(const Resolution& cells, const CellOptions& options, Invocation& invocation);
 
 }  // namespace kiln

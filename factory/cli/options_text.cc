@@ -189,7 +189,7 @@ const Explanations& exit_codes() {
       {"2", "wrong usage of the command line"},
       {"3", "a recipe, matrix, target, site file or DSL document is wrong or missing"},
       {"4", "no cell or image matches"},
-      {"5", "a tool is missing, or this machine cannot build what was asked for"},
+      {"5", "a tool is missing, or this machine cannot build the requested images"},
       {"6", "a registry or the network failed"},
       {"7", "another kiln holds the lock or lease"},
       {"8", "the store is full, damaged or missing"},

@@ -32,7 +32,7 @@ const Explanations& environment_names();  // "KILN_STATE", "as --state"
 // Lines of at most `width` bytes, all but the first indented.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width);
 
-// The command's footer: examples, a line each, then notes behind an empty line.
+// The command's footer: examples, a line each, then notes after an empty line.
 struct Footer {
   std::string examples;
   std::string notes;

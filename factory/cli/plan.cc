@@ -135,7 +135,7 @@ struct PlanOptions : CellOptions {
 };
 
 void check(const CLI::App& command, const PlanOptions& options) {
-  refuse_together(command, "--graph", "--format", "a graph has a format of its own");
+  refuse_together(command, "--graph", "--format", "a graph has a separate format");
   refuse_together(command, "--graph", "--explain");
   if (options.explain && options.format != "table")
     throw Error(ExitCode::usage, fmt::format("--explain and --format {} do not go together", options.format),

@@ -1,4 +1,4 @@
-// What `kiln plan` prints: a block a cell, and words of its tables.
+// The output of `kiln plan`: a block for each cell, and the words of its tables.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ struct PlanView {
   std::optional<ExpectedBuild> expected{};
 };
 
-// How many cells stand how.
+// Number of cells in each state.
 using PlanCounts = std::map<CellState, std::size_t>;
 // "5 images: 3 built, 2 to build; 1 excluded", how long that is expected to take where it is known, and what
 // sharing saves, a line each.
@@ -30,7 +30,7 @@ std::string short_reason(const std::vector<std::string>& why);  // the first, an
 inline constexpr const char* kBrokenState = "broken";           // of a BrokenCell
 std::string axes_text(const AxisValues& axes);
 
-// What sharing steps saves the chosen cells; nothing is measured where they share more than `most`.
+// The time that the chosen cells save by sharing steps; nothing is computed if they share more than `most`.
 Sharing sharing_of(const PlanView& view, std::size_t most = SIZE_MAX);
 
 // One block a cell: image, key, every reason, every step.

@@ -1,5 +1,5 @@
-// What kiln says: on stdout the answer, on stderr the rest. Text goes out without what a terminal would obey,
-// wherever it came from.
+// The output of kiln: the answer on stdout, the rest on stderr. All text goes out without control sequences
+// of terminals, wherever it came from.
 #pragma once
 
 #include <fmt/format.h>

@@ -17,8 +17,8 @@
 
 namespace kiln {
 
-// Where the site file wants images published; nowhere without a word in it. Throws Error(input) for what is
-// no registry.
+// The registry to which the site file publishes images; empty if the file names none. Throws Error(input) for
+// an invalid registry.
 PublishDestination site_place(const Invocation& invocation);
 
 // How kiln asks it: with the credentials of the standard files, and the patience of the site file. REQUIRES:
@@ -28,19 +28,19 @@ RegistryAccess registry_access(const RegistryAddress& address, Http& http, Invoc
 // A registry that is being published to: all that RegistryPublisher needs, with its owners.
 class PublishTarget {
  public:
-  // What is done there: only_look changes neither the registry nor the state folder, and needs no lock.
+  // The kind of work: only_look changes neither the registry nor the state folder, and needs no lock.
   enum class Work { publish, only_look };
   // Throws Error(usage), Error(input), Error(tool_missing). REQUIRES: `place` names a registry, the state's
   // lock is held unless `work` is only_look, and `invocation` outlives this.
   PublishTarget(const PublishDestination& place, Invocation& invocation, Work work = Work::publish);
 
   void push(std::vector<ImageRecord>& images) { publisher_.push(images); }
-  // Whether the registry still has what the index answers with: all of it, or what is tonight's turn. What is
-  // lost is pushed again, unless this only looks; the rest is in the report.
+  // Checks that the registry still has the images of the index: all of them, or tonight's part. Pushes lost
+  // parts again, unless the work is only_look; the rest is in the report.
   void keep_tonight(const Index& index);
   void keep_all(const Index& index, bool read);
-  // Readable tags of the index's current snapshot, then the site's names; `take`: also those that somebody
-  // else has moved. What is left is in the report.
+  // Readable tags of the index's current snapshot, then the site's names; `take`: also tags that another
+  // program has moved. The report has the tags that stay unchanged.
   void move_tags(const Index& index, bool take);
   // The same, but no tag is moved: those that are not as they should be are in the report.
   void look_at_tags(const Index& index);

@@ -58,10 +58,11 @@ LackingImages find_lacking(const PublishRequest& options, const BuildPlan& plan,
   if (plan.broken() == 0 && damaged.empty()) return lacking_images(plan, state, invocation.files);
   if (!options.prune) return {};
   if (!damaged.empty())
-    throw Error(damaged.front()).while_doing(fmt::format("looking for what {} lacks", plan.name()));
+    throw Error(damaged.front()).while_doing(fmt::format("looking for the missing parts of {}", plan.name()));
   BrokenCell cell = plan.broken(0);
-  throw cell.why.while_doing(fmt::format("looking for what {} lacks: {} is broken, and its name is unknown",
-                                         plan.name(), cell.request.id));
+  throw cell.why.while_doing(
+      fmt::format("looking for the missing parts of {}: {} is broken, and its name is unknown", plan.name(),
+                  cell.request.id));
 }
 
 void print_lacking(const LackingImages& lacking, const PublishRequest& options, const BuildPlan& plan,
@@ -153,7 +154,7 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   add_wait_option(*command, invocation.options);
   command->callback([options, command, &invocation] {
     for (const char* option : {"--to", "--sign-key", "--take-tags"})
-      refuse_together(*command, "--local", option, "nothing goes to a registry");
+      refuse_together(*command, "--local", option, "nothing is pushed to a registry");
     run_publish(*options, invocation);
   });
   return command;

@@ -1,4 +1,4 @@
-// What commands that ask the index share: the document, the host, the places of images, and the count of
+// Shared by the commands that ask the index: the document, the host, the places of images, and the count of
 // questions.
 #pragma once
 
@@ -26,7 +26,7 @@ WrittenDocument read_written_document(const std::string& file, const FileSystem&
 Question read_asked(const WrittenDocument& document, const QuestionTerms& terms, const Index* index,
                     const std::vector<std::string>& matrices, const Invocation& invocation);
 
-// What is asked, and the index that it is asked of.
+// The question, and the index that answers it.
 struct Asking {
   Question question;
   std::optional<Index> index{};  // not yet made, and matrices are given
@@ -45,7 +45,8 @@ ReferencePaths reference_paths(const Invocation& invocation);
 void count_question(const Question& question, const Selection& selection, Invocation& invocation);
 
 // `option` is what --host says: a file, "-" for stdin, "here", "any", or the name of a target; "" = nothing
-// was said, and the document decides, else this machine. Throws Error(input) for what describes no host.
+// was said, and the document decides, else this machine. Throws Error(input) for an invalid description of a
+// host.
 QuestionHost choose_host(const std::string& option, const ImageQuery& query, Invocation& invocation);
 
 }  // namespace kiln

@@ -27,7 +27,7 @@ std::vector<BenchRun> read_wanted(const ReportRequest& request, Invocation& invo
   std::vector<BenchRun> runs = read_runs_of(request.files, invocation);
   if (!runs.empty()) return runs;
   if (!request.files.empty())
-    throw Error(ExitCode::no_match, "no run is in what was read", "`kiln bench` records runs");
+    throw Error(ExitCode::no_match, "the input contains no run", "`kiln bench` records runs");
   throw Error(ExitCode::no_match,
               fmt::format("no run is recorded in {}", invocation.state().bench_runs().string()),
               "`kiln bench` records runs; --runs FILE reads those of a file");

@@ -61,7 +61,7 @@ void check_shell(const EnforcementScript& script, const std::string& file, Invoc
   };
   const std::string text = script_to_check(script);
   if (text.find('\r') != text.npos) fail("its lines end in CR LF", "write it with LF alone");
-  if (text.ends_with('\\')) fail("its last line goes on in the next one", "remove the '\\' at its end");
+  if (text.ends_with('\\')) fail("its last line continues in the next one", "remove the '\\' at its end");
   if (!invocation.runner.find_program("bash")) return;
   if (const std::string why = bash_complaint(text, invocation); !why.empty())
     fail("bash cannot read it: " + on_one_line(why), "`bash -n` checks a script");

@@ -49,7 +49,7 @@ Json json_answer(const Answer& answer, const Question& question, std::size_t lim
 void check_question(const CLI::App& command, const SelectOptions& options, const FileSystem& files) {
   if (options.dsl.empty() && options.application.empty())
     throw Error(ExitCode::usage, "kiln select needs --dsl FILE or the name of an application",
-                "such as: kiln select pytorch");
+                "for example: kiln select pytorch");
   if (options.dsl.empty() && files.exists(options.application))
     throw Error(ExitCode::usage, fmt::format("'{}' is a file", options.application),
                 fmt::format("ask by a document: kiln select --dsl {}", options.application));
@@ -64,7 +64,8 @@ void check(const CLI::App& command, const SelectOptions& options, const Invocati
   check_question(command, options, invocation.files);
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
   if (command.count("--limit") > 0 && !options.explain && !options.json)
-    throw Error(ExitCode::usage, "--limit bounds what --explain and --json tell", "give one of them as well");
+    throw Error(ExitCode::usage, "--limit bounds the output of --explain and --json",
+                "give one of them as well");
   refuse_one_stdin(options.dsl, options.host);
   check_build_if_missing(command, options.build_if_missing, options.matrices, invocation);
   if (!options.build_if_missing) return;

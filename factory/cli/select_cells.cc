@@ -82,7 +82,7 @@ void check_build_if_missing(const CLI::App& command, bool build_if_missing,
     throw Error(ExitCode::usage, "--build-if-missing goes with -f", "which names the matrix to build from");
   if (matrices.size() > 1 && !invocation.options.lockfile.empty())
     throw Error(ExitCode::usage, "--lockfile goes with one matrix",
-                "that beside each matrix is found by itself");
+                "kiln finds the lockfile next to each matrix");
   auto named = invocation.environment.find("KILN_FILE");
   for (const std::string& matrix : matrices)
     if (named == invocation.environment.end() || named->second != matrix) invocation.need_file(matrix);

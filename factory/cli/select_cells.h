@@ -19,8 +19,8 @@ void add_matrices_option(CLI::App& command, std::vector<std::string>& matrices);
 
 void add_build_if_missing(CLI::App& command, bool& build_if_missing);
 // Throws Error(usage) for options that do not go together, and for one lockfile of several matrices;
-// Error(input) for a file that is not there, but not for the one that the environment names, which may be
-// meant for other commands.
+// Error(input) for a missing file, but not for the one that the environment names, which may be meant for
+// other commands.
 void check_build_if_missing(const CLI::App& command, bool build_if_missing,
                             const std::vector<std::string>& matrices, const Invocation& invocation);
 
@@ -31,9 +31,10 @@ class SelectCells {
   SelectCells(std::vector<std::string> files, const ImageQuery& query, const Host& host,
               Invocation& invocation);
 
-  // `published`: what the index has of the application. What is packaged in the state folder counts as it is.
+  // `published`: the index's images of the application. Packaged images of the state folder count as they
+  // are.
   void find(const std::vector<IndexEntry>& published);
-  // What was found: nothing when no cell would do.
+  // The suitable cell; nothing if there is none.
   const std::optional<PlanCell>& cell() const { return found_.cell; }
   // "" when the image of a cell, which is packaged, is an answer; else the first clause that it fails.
   std::string unfit(const PlanCell& cell, const std::vector<IndexEntry>& published) const;
@@ -44,7 +45,7 @@ class SelectCells {
   const Catalogue& catalogue(const PlanCell& cell) const { return catalogues_[cell.plan]; }
   ResolvedImage image(const PlanCell& cell) const { return catalogue(cell).plan.image(cell.image); }
 
-  // What was found, in words: behind "no image matches", as lines of --explain, and as members of --json.
+  // The result, in words: after "no image matches", as lines of --explain, and as members of --json.
   std::string hint() const;
   std::string explain() const;
   void add_to(Json& json) const;
@@ -64,7 +65,7 @@ class SelectCells {
   CellAnswer found_;
 };
 
-// What is done if no image qualifies.
+// The actions if no image qualifies.
 struct MissingImage {
   const std::vector<std::string>& matrices;  // whose cells are looked at
   bool is_built = false;                     // the matching cell is built and published

@@ -78,7 +78,8 @@ ShellStart failed_start(const ImageSpec& image, const StatePaths& state, const I
     throw Error(ExitCode::no_match, fmt::format("no step of {}:{} failed", image.repository, image.tag));
   ShellStart start = start_of(*step);
   if (start.after)
-    throw Error(ExitCode::no_match, fmt::format("what failed is {}, which runs in no container", step->title),
+    throw Error(ExitCode::no_match,
+                fmt::format("the failed step is {}, which runs in no container", step->title),
                 fmt::format("its log is {}", state.log(step->key).string()));
   return start;
 }

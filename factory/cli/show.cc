@@ -72,7 +72,7 @@ CompilerVersion compiler_from(const std::string& text) {
   std::size_t at = text.find('@');
   if (at == std::string::npos || at == 0 || at + 1 == text.size())
     throw Error(ExitCode::usage, fmt::format("expected a compiler and its version, found '{}'", text),
-                "such as gcc@12.2.0");
+                "for example gcc@12.2.0");
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
@@ -247,17 +247,17 @@ void check(const ShowOptions& options, const std::map<std::string, std::string>&
   auto usage = [](const char* message, const char* hint) { throw Error(ExitCode::usage, message, hint); };
   if (queries && !options.flags) usage("--cpu and --compiler go with --flags", "");
   if (queries && (query.cpus.empty() || query.compilers.empty()))
-    usage("--cpu and --compiler go together", "such as --cpu zen4 --compiler gcc@12.2.0");
+    usage("--cpu and --compiler go together", "for example --cpu zen4 --compiler gcc@12.2.0");
   if (queries && named) usage("--cpu and --file exclude each other", "");
   if (!queries && (!query.accelerators.empty() || query.optimise != "none"))
-    usage("--accelerator and --optimise go with --cpu", "a matrix says them itself");
+    usage("--accelerator and --optimise go with --cpu", "a matrix states them");
   if (!queries && options.matrix.empty())
     usage("a matrix is missing: -f FILE", options.flags ? "or --cpu NAME --compiler NAME@VERSION" : "");
   if (options.format == "table" && !options.flags) usage("stages are JSON", "only --flags has a table");
 }
 
 void run_show(const CLI::App& command, const ShowOptions& options, Invocation& invocation) {
-  refuse_together(command, "--stage", "--flags", "--flags prints a table of its own");
+  refuse_together(command, "--stage", "--flags", "--flags prints a separate table");
   check(options, invocation.environment);
   const bool json = options.format == "json";
   if (!options.query.cpus.empty()) return show_flags(options.query, json, invocation);
@@ -287,9 +287,9 @@ CLI::App* add_show(CLI::App& app, Invocation& invocation) {
   FlagQuery& query = options->query;
   add_list(*command, "--cpu", query.cpus, "NAME", "--flags without a matrix: an archspec name, or a glob");
   add_list(*command, "--compiler", query.compilers, "NAME@VERSION",
-           "--flags without a matrix: such as gcc@12.2.0");
-  add_list(*command, "--accelerator", query.accelerators, "GPU", "with --cpu: such as nvidia:sm_80");
-  add_value(*command, "--optimise", query.optimise, "WORDS", "with --cpu: such as o3+lto");
+           "--flags without a matrix: for example gcc@12.2.0");
+  add_list(*command, "--accelerator", query.accelerators, "GPU", "with --cpu: for example nvidia:sm_80");
+  add_value(*command, "--optimise", query.optimise, "WORDS", "with --cpu: for example o3+lto");
   command->callback([options, command, &invocation] { run_show(*command, *options, invocation); });
   return command;
 }

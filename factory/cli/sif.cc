@@ -244,7 +244,7 @@ CLI::App* add_sif(CLI::App& app, Invocation& invocation) {
   CLI::App* dumping =
       add_reader("dump", "Print the bytes of one object", "kiln sif dump pytorch.sif 1", dump);
   add_value(*dumping, "id", options->object, "ID", "the object's id")->required();
-  add_reader("check", "Read a SIF file strictly, all files in it too, and say what it is",
+  add_reader("check", "Read a SIF file strictly, all files in it too, and describe it",
              "kiln sif check pytorch.sif", check);
   add_sif_signing(*command, invocation);
   command->require_subcommand(0, 1);

@@ -22,7 +22,7 @@ struct SiteFiles {
 // Throws Error(input).
 std::vector<SiteDocument> read_site_files(const SiteFiles& named, const FileSystem& files);
 
-// What a command over one kind of documents is asked for.
+// Options of a command for one kind of documents.
 struct SiteDocumentOptions {
   std::vector<std::string> files;
   std::string name;    // or id, or the beginning of one
@@ -35,7 +35,7 @@ struct SiteDocumentOptions {
 std::vector<SiteDocument> kept_documents(SiteKind kind, std::int64_t snapshot, const Invocation& invocation);
 
 // Imports or removes them (SiteDocument::document), under the lock of the state folder, as a new snapshot,
-// whose number it returns. `what`: the command, for those who wait. Throws Error(locked), Error(store).
+// whose number it returns. `what`: the command, for processes that wait. Throws Error(locked), Error(store).
 std::int64_t change_documents(std::vector<SiteDocument> documents, const std::string& what,
                               Invocation& invocation);
 

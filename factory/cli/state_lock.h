@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-// One writer a state folder, until destruction. Where the folder lies on a network file system the lock may
-// be that of this machine alone (docs/cluster.md), so there a lease goes with it.
+// One writer a state folder, until destruction. On a network file system the lock may be valid on this
+// machine only (docs/cluster.md), so kiln takes a lease in addition.
 class WriterLock {
  public:
   WriterLock(StateLock lock, std::optional<Lease> lease) : lock_(std::move(lock)), lease_(std::move(lease)) {}
@@ -20,21 +20,21 @@ class WriterLock {
   std::optional<Lease> lease_;  // <state>/writers.lease/
 };
 
-// `purpose`: "kiln publish of demo". Throws Error(locked) unless --wait is given; then whom it waits for goes
-// to stderr, once. What is written from now on is as open as the folder is.
+// `purpose`: "kiln publish of demo". Throws Error(locked) unless --wait is given; with --wait it prints the
+// holder on stderr, once. Later files get the permissions of the folder.
 WriterLock lock_state(const Invocation& invocation, const std::string& purpose,
                       LockKind kind = LockKind::exclusive);
 
-// What a build holds: the folder together with the builds of other plans, and its own plan alone.
+// The locks of a build: the folder together with the builds of other plans, and its own plan alone.
 struct BuildLocks {
   WriterLock state;
   BuildLock plan;
 };
 
-// As lock_state(), for `kiln build`. Where the lease goes with the lock, builds come one after the other.
+// As lock_state(), for `kiln build`. If the lease accompanies the lock, builds run one after the other.
 BuildLocks lock_for_build(const Invocation& invocation, const std::string& plan);
 
-// Waits for the lease while --wait says so. `what`: who holds it in a word, "another night". Throws
+// Waits for the lease while --wait says so. `what`: the holder in a word, "another night". Throws
 // Error(locked), Error(interrupted), Error(store).
 Lease take_lease(const fs::path& folder, const std::string& what, const std::string& purpose,
                  const Invocation& invocation);

@@ -179,7 +179,7 @@ std::optional<Step> base_of(const Step& step, const PlanFile& file) {
 void die_with_ninja(bool by_slurm, bool of_ninja) {
   ::prctl(PR_SET_PDEATHSIG, by_slurm ? SIGKILL : SIGTERM);
   if (of_ninja && ::getppid() != ::getsid(0))
-    throw Error(ExitCode::interrupted, "ninja, which started this step, is gone");
+    throw Error(ExitCode::interrupted, "ninja, which started this step, has ended");
 }
 
 // Waits while another process does the same, such as one that a killed run left on another machine.

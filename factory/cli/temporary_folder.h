@@ -11,8 +11,8 @@
 
 namespace kiln {
 
-// A folder of our own, in $TMPDIR unless said, that goes when the command ends; after a kill, when the next
-// one is made.
+// A private folder, by default in $TMPDIR. kiln removes it when the command ends; after a kill, when it makes
+// the next one.
 class TemporaryFolder {
  public:
   TemporaryFolder() : TemporaryFolder(fs::temp_directory_path(), "kiln.tmp-", "TMPDIR says where") {}

@@ -23,9 +23,9 @@ double budget_of(const std::string& text) {
   const auto budget = duration_of(text);
   if (!budget)
     throw Error(ExitCode::usage, fmt::format("--budget: expected a time, found '{}'", text),
-                "such as 30m or 2h");
+                "for example 30m or 2h");
   if (budget->count() == 0)
-    throw Error(ExitCode::usage, "--budget: a budget of nothing allows no trial", "such as 30m");
+    throw Error(ExitCode::usage, "--budget: a budget of nothing allows no trial", "for example 30m");
   return static_cast<double>(budget->count());
 }
 
@@ -106,7 +106,7 @@ void check_options(TuneOptions& options, const Invocation& invocation) {
     throw Error(ExitCode::usage, "kiln tune needs --dsl FILE and -f MATRIX",
                 "kiln tune -f MATRIX --dsl FILE, or kiln tune --list");
   if (!options.script.empty() && options.space.empty())
-    throw Error(ExitCode::usage, "--script needs --space FILE", "kiln does not know what a script takes");
+    throw Error(ExitCode::usage, "--script needs --space FILE", "kiln does not know the options of a script");
   options.terms.budget = budget_of(options.budget);
   if (!options.space.empty())
     options.read_space = search_space_from_json(read_document(invocation.files, options.space).root());

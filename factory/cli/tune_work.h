@@ -32,7 +32,7 @@ struct TuneOptions {
   PlaceOffers offers;
 };
 
-// What is tuned: a workload component of the recipes, or a script.
+// The program to tune: a workload component of the recipes, or a script.
 struct TunedProgram {
   std::string name;    // of the workload or the script's file
   std::string metric;  // of several of the workload, "" of its only one
@@ -53,7 +53,7 @@ TunedImage image_of(const std::string& dsl, MeasuringPlace& place, Invocation& i
 TunedProgram program_of(const TuneOptions& options, const std::string& of_document,
                         const RecipeBook& recipes);
 
-// What one tuning has from its beginning to its end.
+// The state of one tuning from its beginning to its end.
 class Tuning {
  public:
   // REQUIRES: all outlive this; the state folder is locked. Throws Error(tool_missing) without Optuna,

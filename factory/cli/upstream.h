@@ -1,4 +1,4 @@
-// What `kiln lock --upstream` and a night ask of upstream: newer versions of what a plan is made of.
+// The question of `kiln lock --upstream` and a night to upstream: newer versions of a plan's components.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,13 @@ namespace kiln {
 // Error(interrupted), and as pip_index().
 PipSources pip_places(const Site& site, Invocation& invocation);
 
-// Of the components that images of the catalogue are made of: at most `most` proposals are shown; 0: nobody
-// is asked. Package indexes as pip would find them on this machine, repositories by git. Nothing is written.
-// Throws Error(interrupted) alone.
+// Asks upstream about the components of the catalogue's images, and shows at most `most` proposals; 0: asks
+// no upstream. Uses package indexes as pip would find them on this machine, and repositories by git. Writes
+// nothing. Throws only Error(interrupted).
 UpstreamNews ask_upstream(const Catalogue& catalogue, int most, Invocation& invocation);
 
-// What was shown is not new the next time: writes the state folder's proposals.json. Throws Error(store).
+// Remembers the shown proposals, which are not new the next time: writes the state folder's proposals.json.
+// Throws Error(store).
 void remember_proposals(const ProposalMemory& memory, Invocation& invocation);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What a compute node says of itself: to one command as a job, and in the log of a step.
+// Describes a compute node: for a command that runs as a job, and in the log of a step.
 #pragma once
 
 #include <map>
@@ -21,11 +21,10 @@ NodeAnswer answer_of_node(const std::vector<std::string>& command, const SlurmSi
                           const SlurmPartition& partition, const fs::path& folder, FileSystem& files,
                           const SlurmPrograms& programs);
 
-// Where a job runs, for the log of its step: what people who know the cluster look for first.
+// The machine of a job, for the log of its step: the facts that administrators of the cluster look for first.
 
 // Comment lines: node, job, partition and what the job was given; kernel and distribution; the main lines of
-// lscpu(1); `ulimit -a` of sh(1). What is not there is left out. `environment`: SLURM_… as sbatch(1) names
-// them.
+// lscpu(1); `ulimit -a` of sh(1). Missing items are left out. `environment`: SLURM_… as sbatch(1) names them.
 std::string machine_text(const std::map<std::string, std::string>& environment, CommandRunner& runner,
                          const FileSystem& files);
 

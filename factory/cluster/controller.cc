@@ -44,7 +44,7 @@ std::optional<std::string> number_in_line(std::string_view line) {
 // Only sbatch says something of the job; of another program it is the machine's trouble.
 [[noreturn]] void throw_refusal(const std::string& program, const std::string& said) {
   const std::string what = fmt::format("{}: {}", program, said);
-  const std::string hint = "what jobs ask for is in \"slurm\" of the site file";
+  const std::string hint = "the site file sets the options of jobs in \"slurm\"";
   if (program == "sbatch") throw SlurmRefusal(what, hint);
   throw Error(ExitCode::images_failed, what, hint);
 }
@@ -148,7 +148,7 @@ void SlurmController::check_patience(const QueueView& view) const {
   if (site_.patience.count() == 0 || view.silent_for < site_.patience.count()) return;
   throw Error(ExitCode::network,
               fmt::format("the Slurm controller has not answered for {} s: {}", view.silent_for, view.why),
-              "\"patience\" of the site file's \"slurm\" says how long it is waited for");
+              "\"patience\" of the site file's \"slurm\" limits the wait");
 }
 
 QueueView SlurmController::ask(bool after_this_second) {
@@ -181,7 +181,7 @@ std::string SlurmController::run_until(const std::vector<std::string>& argv,
     const double seconds = programs_.clock.monotonic_seconds() - start;
     if (site_.patience.count() > 0 && seconds >= static_cast<double>(site_.patience.count()))
       throw Error(ExitCode::network, fmt::format("{}: for {:.0f} s: {}", argv.front(), seconds, said),
-                  "\"patience\" of the site file's \"slurm\" says how long it is waited for");
+                  "\"patience\" of the site file's \"slurm\" limits the wait");
     tell_(said.empty() ? argv.front() + " did not answer" : said);
     wait_(std::chrono::milliseconds(static_cast<std::int64_t>(pause * 1000)));
     pause = std::min(kLongestBetweenTries, 2 * pause);

@@ -16,13 +16,13 @@
 
 namespace kiln {
 
-// What Slurm says of our jobs, asked once for all that wait for one: <state>/jobs/queue is the last answer,
-// and a process that finds it older than the site's `poll` asks anew. A controller that does not answer is
+// Slurm's list of kiln's jobs, asked once for all waiting processes: <state>/jobs/queue is the last answer,
+// and a process that finds it older than the site's `poll` asks again. A controller that does not answer is
 // asked less and less often, once a minute at least.
 struct QueueView {
   std::int64_t asked = 0;       // Unix seconds; 0: never
   std::int64_t silent_for = 0;  // seconds without an answer; 0: it answered
-  std::string why;              // what squeue said in place of an answer
+  std::string why;              // squeue's output in place of an answer
   std::vector<QueuedJob> jobs;
 };
 
@@ -32,8 +32,8 @@ struct SlurmPrograms {
   std::map<std::string, std::string> environment;  // of them all
 };
 
-// Of what is handed on to Slurm's programs: nothing that another job around us was given, and nothing that
-// would change what squeue prints (SQUEUE_… in squeue(1)).
+// The environment of Slurm's programs: without the variables of a surrounding job, and without those that
+// change the output of squeue (SQUEUE_… in squeue(1)).
 std::map<std::string, std::string> slurm_environment(const std::map<std::string, std::string>& ours);
 
 class QueueWatch {
@@ -42,8 +42,8 @@ class QueueWatch {
   QueueWatch(const StatePaths& state, FileSystem& files, const SlurmPrograms& programs,
              const SlurmSite& site);
 
-  // The last answer; asked for where it is due, or older than `not_before`. Never waits for longer than
-  // squeue does, and where another process is asking not at all.
+  // The last answer; asks again if that is due, or if the answer is older than `not_before`. Never waits for
+  // longer than squeue does, and does not wait while another process asks.
   QueueView look(std::int64_t not_before);
 
  private:
@@ -62,9 +62,9 @@ class QueueWatch {
 // or the user has as many jobs as a limit admits. Everything else stays as it is until a person acts.
 bool may_pass(const std::string& said);
 
-// The job's number in what `sbatch --parsable` printed: "17", or "17;cluster" where a cluster was named.
-// nullopt where a site's sbatch says more than that. `any_line`: the number may stand on a line of its own
-// among others; where two lines look like one, it is neither.
+// The job's number in the output of `sbatch --parsable`: "17", or "17;cluster" where a cluster was named.
+// nullopt where a site's sbatch says more than that. `any_line`: the number may be on a separate line among
+// others; nullopt if two lines look like a number.
 std::optional<std::string> job_number(std::string_view answer, bool any_line);
 
 // sbatch refuses a job, and no later try helps: the partition, the account or the limits of the site are
@@ -88,17 +88,17 @@ class SlurmController {
   // An answer of this second or later; `after_this_second`: one that has what was submitted a moment ago,
   // too, by whomever. Throws Error(network) when patience ends.
   QueueView ask(bool after_this_second = false);
-  // What this cluster is called. Throws as submit().
+  // The name of this cluster. Throws as submit().
   std::string cluster();
   // The job's number. When sbatch got no answer the job may be there all the same: it is looked for by `mark`
   // among those that are not `known` before it is handed over again; so is one of which sbatch said more than
   // its number. `words`: of sbatch, the script last. Throws Error(network) when patience ends, SlurmRefusal
-  // for what sbatch refuses, Error(images_failed) when it took a job that is not found by its mark,
+  // for a request that sbatch refuses, Error(images_failed) when it took a job that is not found by its mark,
   // Error(interrupted): then a job may be there.
   std::string submit(const std::vector<std::string>& words, const JobMark& mark,
                      const std::set<std::string>& known);
-  // Returns when none of them is alive any more. We may have been told to end: false when the controller is
-  // silent for two minutes, or a person wants to wait no longer.
+  // Returns when all of them have ended. May be called after kiln was told to end: false if the controller is
+  // silent for two minutes, or if a second signal ends the wait.
   bool cancel(const std::vector<std::string>& ids);
 
   // Throws when a view shows a silence that the site has no patience for.

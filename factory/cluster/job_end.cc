@@ -35,7 +35,7 @@ JobVerdict by_status(const JobTraces& traces) {
   std::string what = fmt::format("{}: exit status {}", job_text(traces), status);
   if (status > 128 && status != static_cast<int>(ExitCode::interrupted))
     what = fmt::format("{}: killed by signal {}", job_text(traces), status - 128);
-  // Told to end by nobody that Slurm knows of: the machine goes down, or somebody is on it.
+  // Slurm names no user who ended the job: the machine is shutting down, or a user on it ended the step.
   if (status == static_cast<int>(ExitCode::interrupted) || status == 128 + SIGTERM)
     return {Next::again, what};
   if (!traces.last_words.empty()) what += ": " + traces.last_words;

@@ -1,5 +1,4 @@
-// The end of a step's job: the wait for it, by the files that it writes and by what Slurm says of it, and the
-// verdict.
+// The end of a step's job: the wait for it, by its files and by Slurm's answers, and the verdict.
 #pragma once
 
 #include <functional>
@@ -30,7 +29,7 @@ class JobWait {
   JobWait(const JobWaitSetup& setup, const JobFiles& files, QueueWatch& queue, SlurmController& controller)
       : setup_(setup), files_(files), queue_(queue), controller_(controller) {}
 
-  // Returns when the job is over, as far as anybody can know, and its files had time to arrive. Throws
+  // Returns when all known signs say that the job is over, and its files had time to arrive. Throws
   // Error(network) when patience with the controller ends, Error(interrupted).
   void run(JobOutput& output);
   // As Slurm listed it last; nullopt: Slurm knows it no more, or did not answer.
@@ -53,24 +52,24 @@ class JobWait {
   int times_missing_ = 0;
   std::int64_t missed_ = 0;   // Unix seconds: the last view without it
   std::int64_t wrote_ = 0;    // its status was seen; 0: not yet
-  bool is_requeued_ = false;  // what it wrote is of its time before
+  bool is_requeued_ = false;  // its files are from the run before
   double over_since_ = -1;    // of the monotonic clock; below 0: it is not over
   bool was_too_late_ = false;
   std::string told_;
 };
 
-// How a step's job ended, from what it left and from what Slurm says. Pure.
+// The verdict on a step's job, from its files and from Slurm's answers. Pure.
 //
 //   job ended ── record, or failure record of the step ──▶ that counts
 //            ├── machine lost, more memory or time needed ──▶ another job
 //            └── anything else, no tries left ──▶ failure record
 //
-// What the step itself recorded as done comes first: a job that was cancelled while its files were being put
-// away has done its work. Then Slurm's word, where it ended the job: what a step says that was killed is no
-// failure of its own. Then the record of the step's failure, and the exit status that the job's script wrote.
-// Slurm forgets jobs (MinJobAge) and need not have an accounting database, so any of it may be missing.
+// The step's own record comes first: a job that was cancelled while kiln kept its files has done its work.
+// Then Slurm's verdict, if Slurm ended the job: the message of a killed step is not the cause of the failure.
+// Then the record of the step's failure, and the exit status that the job's script wrote. Slurm forgets jobs
+// (MinJobAge) and need not have an accounting database, so any of it may be missing.
 
-// What is there when the job is over.
+// The evidence when the job is over.
 struct JobTraces {
   std::string id;
   bool is_done = false;                  // the step's record

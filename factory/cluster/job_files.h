@@ -46,7 +46,7 @@ class JobFiles {
   void forget_output() const { files_.remove_all(output()); }
   // slurmd makes that file before it starts the script, or to say why it does not.
   bool has_output() const { return files_.exists(output()); }
-  // What it said last that is no event; "" where it said nothing.
+  // Its last line that is no event; "" if there is none.
   std::string last_words() const;
 
  private:
@@ -60,17 +60,17 @@ struct JobScript {
   std::string folder;                // where it is started
 };
 
-// For sh(1). It outlives `kiln step`, which is told to end with it, and then says how that ended.
+// For sh(1). It outlives `kiln step`, which is told to end with it, and then reports its exit status.
 std::string script_text(const JobScript& script, const JobFiles& files);
 
-// What a job prints, as it grows: events of its step are handed on, the rest is for people.
+// The growing output of a job: events of its step are passed on, the rest is for people.
 class JobOutput {
  public:
   JobOutput(std::filesystem::path file, std::function<void(const StepEvent&)> hear)
       : file_(std::move(file)), hear_(std::move(hear)) {}
 
-  // What was added since the last time; a line that is not whole yet waits for the next. A file that became
-  // shorter is that of a job which Slurm ran again.
+  // Reads the lines that were added since the last call; a partial line waits for the next call. A file that
+  // became shorter belongs to a job that Slurm ran again.
   void read();
 
  private:

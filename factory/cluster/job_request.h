@@ -1,5 +1,5 @@
-// What the job of a step asks for: machines, processors, memory and time; and the names that a site file
-// uses. Pure.
+// The request of a step's job: machines, processors, memory and time; and the names that a site file uses.
+// Pure.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct PartitionNeed {
   std::vector<std::string> accelerators;  // any of these: "nvidia:sm_90"; none: it needs none
 };
 
-// A step whose script is told of a processor is of an image for it. Accelerators are for tests alone: what
-// compiles for one does without.
+// A step whose script gets the name of a processor is of an image for it. Accelerators are for tests alone:
+// what compiles for one does without.
 PartitionNeed partition_need(const Step& step);
 
 // Throws Error(input) for a partition under a name that is neither a microarchitecture of archspec nor an
@@ -49,16 +49,17 @@ std::set<std::string> partitions_in(std::string_view text);
 // Of `sacctmgr --noheader --parsable2 show associations format=account`: one a line.
 std::set<std::string> accounts_in(std::string_view text);
 
-// What a job asks for: processors, memory and time, from what the step and those like it took. Pure.
+// Computes the request of a job: processors, memory and time, from earlier runs of the step and of similar
+// ones. Pure.
 //
 // Memory is what step_need.h expects (a quarter more than the most that was seen, twice as much after a run
-// that had too little), and what kiln and its engine need beside it. Time is the mean with three deviations
-// and half as much again: a job that is killed has lost all of it, one that asks for too much waits a little
-// longer. Processors are those that were kept busy and a quarter more, so that a step which could use more
-// gets them the next time.
+// that had too little), and the needs of kiln and its engine in addition. Time is the mean with three
+// deviations and half as much again: a job that is killed has lost all of it, one that asks for too much
+// waits a little longer. Processors are those that were kept busy and a quarter more, so that a step which
+// could use more gets them the next time.
 
-// `least`: what a job before it in this run did not have enough of (grown()); zero: there was none. What
-// nothing is known of is as the partition says. Whole MiB and minutes; never more than the partition's most.
+// `least`: what a job before it in this run did not have enough of (grown()); zero: there was none. Unknown
+// values are those of the partition. Whole MiB and minutes; never more than the partition's most.
 JobSize job_size(const SlurmPartition& partition, const PastRun& step, const std::vector<PastRun>& history,
                  const JobSize& least);
 

@@ -4,7 +4,7 @@
 //  - a job bears the step's key in its comment, and is looked for before another is submitted;
 //  - jobs of one step have one name and --dependency=singleton, so that one whose submission was not seen
 //    succeed waits for the other, and then finds that the step is done;
-//  - what runs the step holds its claim (state/claim.h).
+//  - the process that runs the step holds its claim (state/claim.h).
 #pragma once
 
 #include <functional>
@@ -19,13 +19,13 @@
 
 namespace kiln {
 
-// What a job is to do.
+// The task of a job.
 struct JobTask {
   std::string key;  // of the step, or of the image that is packaged
   std::string title;
   PastRun like;  // as the history knows it
   SlurmPartition partition;
-  std::vector<std::string> command;  // what the job runs
+  std::vector<std::string> command;  // run by the job
   std::function<bool()> is_done{};   // the record is there
   bool whole_node = false;           // it measures, so Slurm puts no other job on its node
   std::chrono::seconds time{0};      // that it needs, of a whole node; 0: as the partition says
@@ -38,9 +38,9 @@ struct JobSetup {
   CommandRunner& runner;
   const Clock& clock;
   std::map<std::string, std::string>
-      environment;                             // ours: that of the job, but for what another job was given
-  std::string run;                             // of kiln
-  std::int64_t no_start_after = 0;             // Unix seconds; 0: no end
+      environment;                  // kiln's: that of the job, without the variables of another job
+  std::string run;                  // of kiln
+  std::int64_t no_start_after = 0;  // Unix seconds; 0: no end
   std::function<void(const StepEvent&)> tell;  // of the step and of its job, as they come
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
 };
@@ -52,8 +52,8 @@ struct JobOutcome {
   bool ran = false;               // in a job; false: it was done before
 };
 
-// Leaves a record (of the step, in the job) or a failure record. Throws Error(interrupted) when we are told
-// to end: its jobs are cancelled then, and gone.
+// Leaves a record (of the step, in the job) or a failure record. Throws Error(interrupted) when kiln is told
+// to end, after it has cancelled its jobs and they have ended.
 JobOutcome run_job(const JobTask& task, const JobSetup& setup);
 
 }  // namespace kiln

@@ -127,7 +127,7 @@ std::vector<BenchAnswer> run_round_job(const BenchRound& round, int repeats, con
   NodeJobRun run(key, title_of(round), std::chrono::seconds(0), files, terms);
   if (const auto why = run.run())
     throw Error(ExitCode::images_failed, fmt::format("the job of {} failed: {}", title_of(round), *why),
-                "the same command goes on with the rounds that are left");
+                "the same command continues with the remaining rounds");
   auto answers = files.answers(key, round);
   if (!answers) throw run.no_answer();
   // An image that failed loses its runs; the same command starts it again.

@@ -23,8 +23,8 @@ struct NodeJobs {
 };
 
 // Answers of all jobs. A job that was answered before is not run again; one that a killed kiln left is taken
-// over. What Slurm ends for its memory or its time has failed. Throws as run_job(); Error(usage) where a node
-// is of another kind than the tuning's, Error(images_failed) where a job ends without an answer.
+// over. A job that Slurm ends for its memory or its time has failed. Throws as run_job(); Error(usage) where
+// a node is of another kind than the tuning's, Error(images_failed) where a job ends without an answer.
 std::vector<std::vector<TuningAnswer>> run_trial_jobs(const std::vector<TuningJob>& jobs,
                                                       const TrialFiles& files, const NodeJobs& terms);
 

@@ -1,4 +1,4 @@
-// Jobs of ours as squeue lists them, and the comment by which they are known again. Pure.
+// kiln's jobs as squeue lists them, and the comment by which kiln recognises them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// What the comment of a job says.
+// The contents of a job's comment.
 struct JobMark {
   std::string run;    // of kiln, that submitted it
   std::string state;  // folder_mark() of its state folder
@@ -36,7 +36,7 @@ struct QueuedJob {
   JobMark mark;
 };
 
-// For `squeue --noheader --format`. The comment stands last: others' may hold anything.
+// For `squeue --noheader --format`. The comment is last, because comments of other jobs may contain anything.
 inline constexpr const char* kQueueFormat = "%i|%T|%r|%P|%N|%C|%m|%k";
 
 // Those of kiln's, of whatever state folder.
@@ -50,7 +50,7 @@ enum class JobFate {
   no_memory,     // OUT_OF_MEMORY
   no_time,       // TIMEOUT
   lost_machine,  // NODE_FAIL, BOOT_FAIL, PREEMPTED, REVOKED: another machine may do it
-  ended,         // CANCELLED, DEADLINE: a person, or a rule of the site, wants no such job
+  ended,         // CANCELLED, DEADLINE: ended by a person or by a rule of the site
 };
 
 // `state`: the extended form, "NODE_FAIL". One that is not known is taken for alive: what is taken for dead

@@ -29,8 +29,8 @@ constexpr Part kParts[] = {
     {"store/measurements", "measured speeds"},
     {"hosts", "measured speeds"},
     {"bench", "measured speeds"},
-    {"demand.jsonl", "what was asked for"},
-    {"pushed.jsonl", "what lies in registries"},
+    {"demand.jsonl", "questions to the index"},
+    {"pushed.jsonl", "images in registries"},
     {"shared.unread", "caches"},
     {"shared.unwritten", "caches"},
     {"proposals.json", "proposals"},
@@ -225,7 +225,7 @@ void make_room(const Survey& survey, const StatePaths& state, FileSystem& files)
 
 void need_no_steps(const StatePaths& state, const FileSystem& files) {
   if (living_claims(state, files) > 0)
-    throw Error(ExitCode::locked, "a step of " + state.root().string() + " runs: what it needs stays",
+    throw Error(ExitCode::locked, "a step of " + state.root().string() + " runs, and needs its files",
                 "collect when it is done");
 }
 

@@ -25,10 +25,10 @@ struct StateContents {
 // Whether kiln makes something of that name in a state folder.
 bool is_state_part(const std::string& name);
 
-// Throws Error(input) for a folder in which something lies, and nothing that only kiln makes.
+// Throws Error(input) for a folder that is not empty and has no file that only kiln makes.
 void need_state_folder(const StatePaths& state, const FileSystem& files);
 
-// What lies there, by the names that StatePaths knows.
+// The contents of the state folder, by the names that StatePaths knows.
 StateContents state_contents(const StatePaths& state, const FileSystem& files);
 
 // Takes the parts away; the lock stays, which the caller holds. Throws Error(locked) while something runs.
@@ -44,13 +44,13 @@ struct Collected {
 
 // Rows of the index first, then records, then what they named: killed at any moment, nothing that is named
 // lacks its files, and the next run finds the rest. `index`: that of the survey, open for writing; may be
-// null. Stops with Error(locked) before the next file of an image when a step began meanwhile, by itself or
-// on another machine; Error(interrupted), Error(store). REQUIRES: the state's lock is held since before the
-// survey.
+// null. Stops with Error(locked) before the next file of an image when a step began meanwhile, by `kiln step`
+// or on another machine; Error(interrupted), Error(store). REQUIRES: the state's lock is held since before
+// the survey.
 Collected collect(const Survey& survey, const StatePaths& state, Index* index, FileSystem& files);
 
-// The part of it for which nothing has to be written: for a collection because the disk is full, before
-// the index is opened for writing. Throws and REQUIRES as collect().
+// The part that needs no writing: for a collection on a full disk, before the index is opened for writing.
+// Throws and REQUIRES as collect().
 void make_room(const Survey& survey, const StatePaths& state, FileSystem& files);
 
 // Throws Error(locked) while any step of this state folder runs.
@@ -59,9 +59,9 @@ void need_no_steps(const StatePaths& state, const FileSystem& files);
 // Whether a night may leave the collection out, because the state folder is as the last collection left it.
 // Skipping is always safe: what nothing needs stays a little longer.
 
-// A digest of the entries of the state folder (name, inode, size, time of the last change) and of what is to
-// be kept. Not of what each night writes: its lock, lease, reserve and reports, the
-// origins of recipes and the metrics. What changes two folders deep is not seen.
+// A digest of the entries of the state folder (name, inode, size, time of the last change) and of the
+// retention. It leaves out the files that each night writes: its lock, lease, reserve and reports, the
+// origins of recipes and the metrics. It does not detect changes two folders deep.
 std::string state_stamp(const StatePaths& state, const Retention& retention);
 
 // Seconds after which things may have become old enough to go, although nothing changed: a week, or the

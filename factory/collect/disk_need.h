@@ -1,4 +1,4 @@
-// How much a build is going to write, by what the nearest kind of step and image wrote before.
+// Predicts how much a build will write, from earlier writes of the nearest kind of step and image.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct DiskNeed {
   std::size_t known = 0;    // of the steps and SIFs
   std::size_t unknown = 0;  // nothing of their kind was made here before; they count for nothing
 };
-// `steps`: titles of all that are to be run, each once, however many images lack it.
+// `steps`: titles of all steps to run, each once, however many images lack it.
 DiskNeed disk_need(const std::vector<std::string>& steps, const std::vector<ImageToMake>& images,
                    const KnownSizes& sizes);
 

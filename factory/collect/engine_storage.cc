@@ -78,7 +78,7 @@ class EngineStore {
     take_chain(text_in(image, "layer"), dead ? going_ : needed_);
     if (!dead) return;
     found.images.insert(found.images.end(), names.begin(), names.end());
-    add_garbage(names.front(), "its step is not there any more", text_in(image, "layer"), found);
+    add_garbage(names.front(), "its step no longer exists", text_in(image, "layer"), found);
   }
 
   void add_container(const Json& container, EngineGarbage& found) {
@@ -130,7 +130,7 @@ void add_folders(const fs::path& store, const std::set<std::string>& steps, cons
   for (const std::string& name : files.list(store / "containers"))
     add(store / "containers" / name, "its step is dead");
   for (const std::string& name : LayerFolders::strangers(store / "layers", steps, files))
-    add(store / "layers" / name, "its step is not there any more");
+    add(store / "layers" / name, "its step no longer exists");
 }
 
 void remove_folders(const std::vector<fs::path>& folders, const StatePaths& state, FileSystem& files) {

@@ -1,4 +1,4 @@
-// What lies in the engine's private store, <state>/engine: a cache of steps, by their keys.
+// The contents of the engine's private store, <state>/engine: a cache of steps, by their keys.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@
 namespace kiln {
 
 struct EngineGarbage {
-  std::vector<std::string> images;      // "localhost/kiln:<key>" of steps that are not there any more
+  std::vector<std::string> images;      // "localhost/kiln:<key>" of steps that no longer exist
   std::vector<std::string> containers;  // kiln's own: no process uses the store, so their steps are dead
   std::vector<fs::path> folders;        // of apptainer's: layers and containers as above
-  bool whole = false;                   // it goes as a whole: no engine takes away what a killed one left
-  bool in_use = false;                  // a session is alive: nothing is said of it
-  std::vector<Garbage> garbage;         // the same, for people
+  bool whole = false;   // kiln removes it as a whole: engines do not remove the remains of a killed one
+  bool in_use = false;  // a session is alive: its store is not surveyed
+  std::vector<Garbage> garbage;  // the same, for people
 };
 
 // By containers/storage's own lists, which are only read. `steps`: keys of those that stay. An image or a

@@ -1,4 +1,4 @@
-// What `kiln gc` takes away, as a value: found first, printed, and removed only when a person says so.
+// The garbage that `kiln gc` removes, as a value: found first, printed, and removed only on request.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace kiln {
 
-// In the order in which they go: what names something before what it names, so that a kill leaves files that
-// nobody names, and never a name without its files.
+// In the order of removal: a file that names others goes before those. A kill therefore leaves files without
+// a name, and never a name without its files.
 enum class GarbageKind {
   snapshot,    // of the index
   published,   // an image of the index: its row and its sidecar
   packaged,    // a record of built/
-  plan,        // of a matrix that is gone, with the origins of its recipes
+  plan,        // of a matrix that no longer exists, with the origins of its recipes
   test,        // a record
   step,        // a record
   failure,     // a record
@@ -26,11 +26,11 @@ enum class GarbageKind {
   log,
   cache,         // of evidence/
   recipe,        // a component's files
-  leaving,       // what a killed process, or an earlier kiln, left
+  leaving,       // left by a killed process or an earlier kiln
   engine,        // an image of the engine's store, or what is in no image there
   pushed_tag,    // of a registry
   pushed_index,  // of a registry: what a name of the site's stood for
-  pushed_image   // of a registry, with what goes with it there
+  pushed_image   // of a registry, with its documents there
 };
 std::string_view name_of(GarbageKind kind);  // "snapshot", "SIF folder"
 
@@ -40,10 +40,10 @@ struct Garbage {
   std::string why;   // "older than 30d, and not one of the newest 10"
   std::vector<std::filesystem::path> paths{};  // in the state folder; none where it is a row, or the engine's
   std::uint64_t bytes = 0;                     // that the disk gets back
-  bool named = true;  // by a row or a record that goes, too: false for caches, leavings, what has no name
+  bool named = true;  // also by a removed row or record: false for caches, remains and unnamed files
 };
 
-// What the disk gets back: a file counts when its last name goes, with the blocks that it has.
+// The space that the disk gains: a file counts when its last name is removed, with its blocks.
 
 // Fills in `bytes` of each whose paths, files or folders below `root`, go together with all others. A file
 // with several names there counts for the first that has it.

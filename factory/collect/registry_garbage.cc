@@ -295,7 +295,7 @@ std::vector<Garbage> RegistryGarbage::listed() const {
   for (const RegistryTag& tag : tags)
     list.push_back({GarbageKind::pushed_tag, tag.name, "no image that stays has this name"});
   for (const RegistryImage& index : indexes)
-    list.push_back({GarbageKind::pushed_index, index.name, "no name of the site's stands for it"});
+    list.push_back({GarbageKind::pushed_index, index.name, "no name of the site refers to it"});
   for (const RegistryImage& image : images)
     list.push_back({GarbageKind::pushed_image, image.name, kUnneeded});
   return list;

@@ -1,6 +1,6 @@
-// What this kiln has put into a registry and is not needed any more: found by what it remembers of itself
-// (pushed.jsonl), the roots, and the tags that the registry has. What others have put there is no garbage,
-// and what a tag of theirs names stays.
+// Objects that this kiln pushed to a registry and that are no longer needed: found by its own records
+// (pushed.jsonl), the roots, and the tags of the registry. Objects of others are no garbage, and objects that
+// their tags name stay.
 #pragma once
 
 #include <set>
@@ -17,7 +17,7 @@ namespace kiln {
 struct RegistryTag {
   std::string name;  // "registry.site/ai/hello:2.10-…", as pushed.jsonl has it
   std::string repository, tag;
-  Digest digest;  // what it names
+  Digest digest;  // of its manifest
 };
 
 struct RegistryImage {
@@ -35,7 +35,7 @@ struct RegistryGarbage {
   std::vector<std::string> notes;
   // Manifests that tags which stay name, by repository: never taken away, whatever put them there.
   std::map<std::string, std::set<Digest>> kept;
-  std::vector<Garbage> listed() const;  // for people, in the order in which it goes
+  std::vector<Garbage> listed() const;  // for people, in the order of removal
 };
 
 struct RegistrySetup {
@@ -49,7 +49,7 @@ struct RegistrySetup {
 // Error(network); Error(store) if there is no snapshot, so that it is not known what is needed.
 RegistryGarbage registry_garbage(const RegistrySetup& setup);
 
-// How many images of this kiln's in the registry no root names, by what it remembers.
+// Number of this kiln's images in the registry that no root names, by its own records.
 std::size_t unneeded_images(const RegistryAddress& address, const PushedNames& pushed, const Roots& roots);
 
 // The removal of what registry_garbage() found.
@@ -60,8 +60,8 @@ struct RegistryCollected {
 
 // Tags first, then image indexes, then of each image what lists its referrers, its signatures, the referrers,
 // and the image last: killed at any moment, nothing that is named there lacks what it names, and the next run
-// takes the rest. An image is marked as going before the first of it goes, so that a process that publishes
-// it again meanwhile pushes it anew. Blobs are the registry's own to collect. Throws Error(network),
+// takes the rest. An image is marked before its first part is removed, so that a process that publishes it
+// again meanwhile pushes it anew. Blobs are the registry's own to collect. Throws Error(network),
 // Error(interrupted), Error(store). REQUIRES: the state's lock is held since before the survey, and the index
 // has forgotten the images.
 RegistryCollected collect_registry(const RegistryGarbage& garbage, RegistryClient& client,

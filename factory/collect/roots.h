@@ -1,5 +1,5 @@
-// What is needed, and by whom: the one list that decides what `kiln gc` leaves, in the state folder and
-// wherever else images of this index lie.
+// The roots of the garbage collection: the one list that decides what `kiln gc` keeps, in the state folder
+// and in every other place with images of this index.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,11 @@
 
 namespace kiln {
 
-// Which snapshots and images are to be kept. Nothing here looks at a disk.
+// The snapshots and images to keep. Nothing here looks at a disk.
 
-// Numbers of those that stay, with the reason: "current", "one of the newest 10", "younger than 30d",
-// "kept by name". The newest is always of them. One without a date that can be read is young. `now`: seconds
-// since 1970. Throws Error(no_match) for a number to keep that is not there.
+// Numbers of those that stay, with the reason: "current", "one of the newest 10", "younger than 30d", "kept
+// by name". The newest always stays. One without a readable date counts as young. `now`: seconds since 1970.
+// Throws Error(no_match) for a number to keep that does not exist.
 std::map<std::int64_t, std::string> kept_snapshots(const std::vector<Snapshot>& snapshots,
                                                    const Retention& retention, std::int64_t now);
 
@@ -43,9 +43,9 @@ std::string age_text(std::chrono::seconds age);  // "30d", "36h", "90s"
 class HexNames {
  public:
   void add(std::string_view text);
-  // What a file names, whatever its size. Throws Error(store) when it cannot be read.
+  // Adds the names in a file of any size. Throws Error(store) if it cannot be read.
   void add_file(const std::filesystem::path& file);
-  // `hex`: 64 digits; anything else is not there.
+  // `hex`: 64 digits; false for any other text.
   bool contains(std::string_view hex) const;
   const std::set<Sha256>& all() const { return names_; }
 
@@ -59,7 +59,7 @@ struct CollectSetup {
   Retention retention;
   std::int64_t now = 0;                                // seconds since 1970
   const Index* index = nullptr;                        // null: nothing was published
-  std::chrono::seconds grace = std::chrono::hours(1);  // what has no name may be about to get one
+  std::chrono::seconds grace = std::chrono::hours(1);  // a file without a name may be about to get one
 };
 
 // An image that has a record, slim: what names, files and blobs it has.

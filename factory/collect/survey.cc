@@ -81,8 +81,9 @@ class BlobFinder {
           fmt::format("the manifest of {} {}: kiln cannot know what it needs", title_of(image), damage),
           "`kiln index fsck --repair` mends it or takes it away; then collect");
     } else {
-      found_.notes.push_back(fmt::format("{}: its manifest {}, and its layers cannot be told from others",
-                                         title_of(image), damage));
+      found_.notes.push_back(
+          fmt::format("{}: its manifest {}, and kiln cannot distinguish its layers from others",
+                      title_of(image), damage));
     }
   }
 
@@ -231,7 +232,7 @@ class Surveyor {
       if (sif && live_.blobs.contains(sif->digest)) continue;
       const fs::path path = fs::path("conversions") / (key + ".json");
       if (!is_young(path, setup_.grace))
-        add(GarbageKind::conversion, short_key(key), "of a SIF that goes", {path});
+        add(GarbageKind::conversion, short_key(key), "of a removed SIF", {path});
     }
   }
 
@@ -276,7 +277,7 @@ class Surveyor {
       if (dead == live_.dead.end())
         add(GarbageKind::blob, digest.text(), kUnnamed, {path});
       else
-        add(GarbageKind::blob, dead->second + ", " + digest.text(), "its image or step goes", {path});
+        add(GarbageKind::blob, dead->second + ", " + digest.text(), "its image or step is removed", {path});
     }
   }
 
@@ -286,7 +287,7 @@ class Surveyor {
       if (is_young(path, setup_.retention.keep_for)) continue;
       const bool needed = name.ends_with(kLog) ? is_live_key(name.substr(0, name.size() - kLog.size()))
                                                : has_live_link(state_.root() / path);
-      if (!needed) add(GarbageKind::log, name, "of what is no longer there" + older_, {path});
+      if (!needed) add(GarbageKind::log, name, "of a missing image" + older_, {path});
     }
   }
 

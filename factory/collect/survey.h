@@ -1,4 +1,4 @@
-// What lies in a state folder and is needed by none of the roots.
+// Finds the contents of a state folder that no root needs.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ struct Survey {
   Roots roots;
   Forgotten of_index;
   std::set<std::string> steps;     // keys of those that stay
-  std::vector<Garbage> garbage;    // in the order in which it goes; of one kind by name
-  std::vector<std::string> notes;  // what a person should know: "hello:2.1-…: its manifest is lost"
+  std::vector<Garbage> garbage;    // in the order of removal; of one kind by name
+  std::vector<std::string> notes;  // for people: "hello:2.1-…: its manifest is lost"
 };
 
 // Everything but the engine's store (engine_storage.h). Throws Error(store) when something that lives cannot

@@ -1,5 +1,5 @@
 // CPU microarchitectures and compiler flags, from archspec's own tables (microarchitectures.json of the
-// archspec package; never a list of ours). Behaviour is that of archspec/cpu/microarchitecture.py, alias.py
+// archspec package; never a list of kiln's). Behaviour is that of archspec/cpu/microarchitecture.py, alias.py
 // and detect.py, which the tests compare with. Files: _read.cc reads the table, _detect.cc recognises a
 // processor.
 #pragma once
@@ -24,8 +24,8 @@ struct Microarchitecture {
     std::string name;      // the compiler's own name for it
     std::string warning;   // archspec's remark on using it, mostly ""
   };
-  // What archspec says of each compiler: two thirds of its table, which a choice of images never asks for, so
-  // it is read when the first flags are. May be shared by threads.
+  // archspec's data on each compiler. They are two thirds of its table, and selection never needs them, so
+  // they are read with the first flags. May be shared by threads.
   class Compilers {
    public:
     Compilers() = default;  // none
@@ -94,7 +94,7 @@ class Microarchitectures {
   // The microarchitecture of a Linux host, by archspec's rules: `cpuinfo` is the text of /proc/cpuinfo,
   // `machine` is uname's. A machine that archspec has no rules for (i686) is returned as it is.
   std::string detect(std::string_view cpuinfo, std::string_view machine) const;
-  // Who made it, as archspec calls them (GenuineIntel, AuthenticAMD, ARM); "" where it does not say.
+  // Vendor, by archspec's name (GenuineIntel, AuthenticAMD, ARM); "" if it is not stated.
   std::string vendor(std::string_view cpuinfo, std::string_view machine) const;
 
  private:
@@ -117,7 +117,7 @@ class Microarchitectures {
 // Keys and values of the first processor in the text of /proc/cpuinfo.
 std::map<std::string, std::string> first_processor(std::string_view cpuinfo);
 
-// What is said of a processor that archspec does not have. Pure.
+// Describes a processor that archspec does not list. Pure.
 
 // The nearest that archspec has: of a processor's code name, or of a compiler's word for it, the newest
 // microarchitecture whose code it runs ("archspec's nearest is 'sapphirerapids'"); of a misspelt name "did

@@ -1,5 +1,5 @@
-// What the state folder keeps of derived images: <state>/derived/NAME.json, and the recipes of the
-// application in <state>/derived/recipes/<digest>/, written before the record that names them.
+// The state folder's data on derived images: <state>/derived/NAME.json, and the recipes of the application in
+// <state>/derived/recipes/<digest>/, written before the record that names them.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace kiln {
 // The recipes of a derived image's application: one for each of its steps, so that a changed file runs only
 // the steps from its own on. Pure.
 
-// What the user adds to an image. At least one of requirements, files and run is there.
+// The user's additions to an image: at least one of requirements, files and run.
 struct ApplicationInputs {
   std::optional<std::string> requirements{};  // text of a requirements file for pip
   std::optional<std::string> files{};         // a tar archive (folder_archive.h)
@@ -44,7 +44,7 @@ Digest digest_of(const RecipeTexts& recipes);
 // one; else what is wrong.
 std::string refused_name(const std::string& name);
 
-// An application upon images of a matrix: a cell for each of `parents`.
+// An application on top of images of a matrix: a cell for each of `parents`.
 struct Derivation {
   std::string name;
   std::string matrix;               // its name
@@ -67,7 +67,7 @@ class DerivedStore {
   std::vector<Error> damage() const;
   // Whether a record of that name is there, damaged or not.
   bool has(const std::string& name) const;
-  // Writes the recipes, whole or not at all, in place of damaged ones.
+  // Writes the recipes, each completely or not, in place of damaged ones.
   void keep_recipes(const RecipeTexts& recipes) const;
   // Writes the record. REQUIRES: its recipes are kept.
   void record(const Derivation& derivation) const;
@@ -84,8 +84,8 @@ class DerivedStore {
 
 // Adds the cells of the derivations of this matrix, a group each, and the recipes of their applications. A
 // derivation whose recipes are missing or damaged is passed over: `tell` gets an Error(store). So is a parent
-// that the matrix no longer has: `tell` gets an Error(no_match). Throws Error(input) for what expand()
-// refuses in the matrix.
+// that the matrix no longer has: `tell` gets an Error(no_match). Throws Error(input) for a matrix that
+// expand() refuses.
 void add_derived_cells(Matrix& matrix, RecipeBook& recipes, const std::vector<Derivation>& derivations,
                        const StatePaths& state, const FileSystem& files,
                        const std::function<void(const Error&)>& tell);

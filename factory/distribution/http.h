@@ -23,8 +23,8 @@ struct HttpRequest {
   std::string body{};             // of POST and PUT
   std::filesystem::path file{};   // in place of `body`: its bytes
   std::uint64_t most = 8u << 20;  // bytes of the answer that are taken
-  // Given what a 200 brings, a piece at a time, in place of HttpAnswer::body and without its limit; false:
-  // that was enough. What it throws ends the transfer, and is thrown.
+  // Gets the body of a 200, a piece at a time, in place of HttpAnswer::body and without its limit; false ends
+  // the transfer. An exception ends the transfer as well, and is passed on.
   std::function<bool(std::string_view piece)> take{};
   // Its address was named by another machine: refused where it is this machine or of its link.
   bool is_foreign = false;
@@ -34,7 +34,7 @@ struct HttpAnswer {
   int status = 0;
   std::multimap<std::string, std::string> headers{};  // names in lower case
   std::string body{};
-  bool is_local = false;  // what was asked first is this machine, or of its link
+  bool is_local = false;  // the first host asked is this machine, or on its link
 
   std::string header(const std::string& name) const;  // the first; "" without one
 };
@@ -69,8 +69,8 @@ class Http {
 };
 
 // Connections stay open between requests; several threads may send at the same time, each over a connection
-// that is idle, else over a new one. Certificates are checked against SSL_CERT_FILE or the system's, and what
-// lies for the host in certs.d as skopeo has it (containers-certs.d(5)). Throws Error(tool_missing) without
+// that is idle, else over a new one. Certificates are checked against SSL_CERT_FILE or the system's, and
+// against the host's in certs.d, as skopeo does (containers-certs.d(5)). Throws Error(tool_missing) without
 // libcurl.
 std::unique_ptr<Http> open_http(HttpSettings settings);
 

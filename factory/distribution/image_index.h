@@ -1,4 +1,4 @@
-// An image index over platforms (image-spec, image-index.md): one name for what is one image on each.
+// An image index over platforms (image-spec, image-index.md): one name for an image on each.
 #pragma once
 
 #include <optional>
@@ -26,17 +26,18 @@ struct PlatformImage {
 // Its bytes: the same for the same images, in whatever order. REQUIRES: no two of one platform.
 std::string platform_index(std::vector<PlatformImage> images);
 
-// What an image index is made of, whatever its platforms; empty for bytes that are no image index.
+// The parts of an image index, of all platforms; empty for bytes that are no image index.
 std::vector<Digest> parts_of_index(const std::string& bytes);
 
-// The list of an image's referrers that stands under a tag where a registry has no API for them
-// (distribution-spec, "Referrers Tag Schema"): an image index that its clients keep.
+// The list of an image's referrers under a tag, for registries without an API for them (distribution-spec,
+// "Referrers Tag Schema"): an image index that its clients keep.
 
 // The index `now` ("": there is none yet) with these as well: what it has stays, in its order. nullopt: it
-// has them all. Throws Error(network) when what stands there is no image index.
+// has them all. Throws Error(network) if the tag names no image index.
 std::optional<std::string> with_referrers(const std::string& now, const std::vector<Descriptor>& referrers);
 
-// The index `now` without these; nullopt: nothing is left of it. What is no image index stays as it is.
+// The index `now` without these; nullopt: nothing is left of it. Bytes that are no image index stay as they
+// are.
 std::optional<std::string> without_referrers(const std::string& now, const std::vector<Digest>& referrers);
 
 }  // namespace kiln

@@ -39,7 +39,7 @@ std::vector<PackageFile> files_in(std::string_view body, const std::string& cont
 std::vector<PackageFile> ask_files(const PipIndex& index, const std::string& package, Http& http,
                                    std::chrono::milliseconds pause = std::chrono::seconds(2));
 
-// `link` as it stands on the page `page`, absolute (RFC 3986, 5.2, without dots inside the link).
+// `link` of the page `page`, made absolute (RFC 3986, 5.2, without dots inside the link).
 std::string absolute_url(const std::string& page, const std::string& link);
 
 // The body of an answer, by its Content-Type. Throws Error(network) for one that is no such page.

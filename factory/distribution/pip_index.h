@@ -14,13 +14,13 @@ struct PipIndex {
   std::string url;           // without a name and a password, and without a slash at its end
   std::string credentials;   // "name:password" of the URL; "" without
   std::string certificates;  // file of certificate authorities; "" = the system's
-  std::string from;          // where it is said: "PIP_INDEX_URL", "/etc/pip.conf"
+  std::string from;          // its source: "PIP_INDEX_URL", "/etc/pip.conf"
 };
 
 // As pip reads it: PIP_INDEX_URL (PIP_CERT), else index-url (cert) of its configuration files, where a later
 // file and [install] count more than an earlier one and [global]. `file`: the one that the site names, in
-// place of all others. Its `url` is "" when nothing names an index: then pip has a default of its own.
-// nullopt for no-index. Throws Error(input) for a URL that is none, without its password in the words.
+// place of all others. Its `url` is "" when nothing names an index; pip then uses its default. nullopt for
+// no-index. Throws Error(input) for an invalid URL, without its password in the message.
 std::optional<PipIndex> pip_index(const FileSystem& files,
                                   const std::map<std::string, std::string>& environment,
                                   const std::string& file = "");

@@ -1,6 +1,6 @@
-// An image and all that goes with it, from the blob store into a registry: blobs first, then what names
-// them, and what names that; nothing is sent that is there, and nothing counts before it was read back.
-// No readable tag is moved here.
+// Pushes an image with its documents from the blob store to a registry: blobs first, then manifests, then
+// indexes. Sends nothing that is there already, and accepts nothing before it has read it back. No readable
+// tag is moved here.
 #pragma once
 
 #include <condition_variable>
@@ -27,7 +27,7 @@ struct ImageToPush {
   std::string elsewhere{};          // a repository that may have its blobs; "": none is known
 };
 
-// What lies in the registry now.
+// The image as it is in the registry now.
 struct PushedImage {
   Digest sif;                     // the manifest of the SIF as an artifact; empty: it has none
   std::vector<Digest> referrers;  // manifests whose subject is the image, the SIF's with them
@@ -47,7 +47,7 @@ class Pusher {
   Pusher(RegistryClient& client, const BlobStore& store, std::function<void(const std::string&)> warn = {})
       : client_(client), store_(store), warn_(std::move(warn)) {}
 
-  // What goes with the image stays away where the registry takes no such manifests. Throws Error(network),
+  // The documents of the image are left out if the registry accepts no such manifests. Throws Error(network),
   // Error(store) for a blob that is missing or damaged here, and Error(locked) when the immutable tag is
   // another image's.
   PushedImage push(const ImageToPush& image);
@@ -81,7 +81,7 @@ class Pusher {
   std::function<void(const std::string&)> warn_;
   mutable std::mutex mutex_;  // guards what follows
   PushCount count_;
-  std::map<std::string, std::set<Digest>> there_;  // blobs by repository, found or put there by us
+  std::map<std::string, std::set<Digest>> there_;  // blobs by repository that kiln found or put there
   std::map<Digest, std::string> somewhere_;        // a repository that has it
   std::set<Digest> lost_;                          // expect_lost(), and not sent again yet
   std::set<Digest> on_the_way_;                    // a thread looks for it or sends it

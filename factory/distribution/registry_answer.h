@@ -1,5 +1,5 @@
-// What RegistryClient asks and what registries answer: requests, errors, challenges, lists. Only for its own
-// files.
+// Requests of RegistryClient and answers of registries: errors, challenges, lists. Only for the files of
+// RegistryClient.
 #pragma once
 
 #include <fmt/format.h>
@@ -31,18 +31,18 @@ bool is_full(const HttpAnswer& answer);
 std::string said_by(const HttpAnswer& answer);
 std::string error_code_in(const HttpAnswer& answer);  // the first; "" for a body without one
 
-// How a 401 wants to be told who we are.
+// The login that a 401 requests.
 struct Challenge {
   bool is_bearer = false;  // else Basic
   std::string realm, service;
 };
 Challenge challenge_in(const HttpAnswer& answer);
 std::string basic_authorization(const Credentials& who);
-// Throws Error(network): there is none, or one that cannot stand in a header.
+// Throws Error(network) if the token is missing, or has characters that a header cannot contain.
 std::string token_in(const HttpAnswer& answer);
 std::string in_query(std::string_view text);  // percent-encoded, RFC 3986
 
-std::optional<Digest> digest_in(const std::string& text);  // nullopt: it is none that we know
+std::optional<Digest> digest_in(const std::string& text);  // nullopt: an unknown algorithm or no digest
 std::string next_page(const HttpAnswer& answer);           // of its Link headers, as written; "" for none
 // Throws Error(network): it is no list of tags.
 std::vector<std::string> tags_in(const std::string& body, const std::string& url);
@@ -53,7 +53,7 @@ inline constexpr const char* kManifestTypes =
     "application/vnd.docker.distribution.manifest.v2+json, "
     "application/vnd.docker.distribution.manifest.list.v2+json";
 
-inline constexpr std::uint64_t kMostManifest = 8u << 20;  // the specification wants registries to take 4 MiB
+inline constexpr std::uint64_t kMostManifest = 8u << 20;  // specified: at least 4 MiB
 
 inline constexpr int kTriesOfALink = 2;  // after the first, before it is taken for a broken one
 
@@ -62,7 +62,7 @@ inline bool succeeded(const HttpAnswer& answer) { return answer.status / 100 == 
 
 inline bool knows_no_head(const HttpAnswer& answer) { return answer.status == 405 || answer.status == 501; }
 
-// What is to be sent, and how its failure is told.
+// A request, and the words for its failure.
 struct RegistryClient::Question {
   std::string repository;
   std::string what;  // "the manifest of 2.1-distro-haswell"

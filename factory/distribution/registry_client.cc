@@ -124,7 +124,7 @@ void RegistryClient::refuse(const Question& question, const HttpAnswer& answer) 
   std::string hint;
   if (answer.status == 401) hint = fmt::format("log in: `skopeo login {}`", access_.address.host);
   if (answer.status == 403)
-    hint = fmt::format("who may write to {} is decided there; `skopeo login {}` says who asks",
+    hint = fmt::format("the registry decides who may write to {}; to use another user, run `skopeo login {}`",
                        question.repository, access_.address.host);
   if (is_full(answer)) hint = "the registry has no space left";
   throw Error(ExitCode::network, refusal(question, answer), hint);
@@ -157,9 +157,9 @@ std::string RegistryClient::token(const Question& refused, const Challenge& chal
   Question question{refused.repository, "a token", {}};
   if (challenge.realm.empty())
     throw Error(ExitCode::network,
-                fmt::format("{} wants a token, and names no server for it", access_.address.host));
+                fmt::format("{} requests a token, but names no server for it", access_.address.host));
   const std::string realm = resolved_url(refused.request.url, challenge.realm);
-  // Nobody is let to delete who does not have to.
+  // Request the right to delete only for a DELETE.
   std::string scope = fmt::format("repository:{}:pull,push{}", refused.repository,
                                   refused.request.method == "DELETE" ? ",delete" : "");
   if (!refused.from.empty()) scope += fmt::format(" repository:{}:pull", refused.from);
@@ -302,7 +302,7 @@ std::optional<std::vector<std::string>> RegistryClient::tags(const std::string& 
     next = link.empty() ? "" : resolved_url(next, link);
     if (!next.empty() && !is_of_registry(next))
       throw Error(ExitCode::network,
-                  fmt::format("{}: its list of tags goes on at {}", url(repository, ""), next));
+                  fmt::format("{}: its list of tags continues at {}", url(repository, ""), next));
   }
   return std::vector<std::string>(found.begin(), found.end());
 }

@@ -1,5 +1,5 @@
-// A registry, by the requests of the OCI distribution-spec 1.1 (its table "Endpoints"), with what registries
-// do beside it: logins of both kinds, answers that pass, remarks.
+// A registry, by the requests of the OCI distribution-spec 1.1 (its table "Endpoints"), and what registries
+// add to it: logins of both kinds, transient errors, warnings.
 #pragma once
 
 #include <atomic>
@@ -23,12 +23,13 @@ namespace kiln {
 struct RegistryAccess {
   RegistryAddress address;
   Http& http;
-  // For a repository as the registry knows it; asked when it wants to know who we are, once a repository.
+  // The login for a repository, by the registry's name for it. Called once for each repository, when the
+  // registry requests a login.
   std::function<std::optional<Credentials>(const std::string& repository)> credentials;
   const Clock& clock;
   int retries = 5;  // after the first try
   std::function<void(std::chrono::milliseconds)> wait;
-  std::function<void(const std::string&)> tell = {};  // what it waits for; may be empty
+  std::function<void(const std::string&)> tell = {};  // gets the reason of a wait; may be empty
 };
 
 struct Challenge;
@@ -50,8 +51,9 @@ class RegistryClient {
 
   const RegistryAddress& address() const { return access_.address; }
 
-  // What a tag or a digest names; nullopt where it is not there. By the registry's word, unproven; a registry
-  // that does not answer HEAD is asked for the manifest. Throws BrokenTag, as manifest() does.
+  // The digest of the manifest that a tag or a digest names; nullopt if it is missing. The registry states
+  // it, and kiln does not verify it here. A registry that does not answer HEAD is asked for the manifest.
+  // Throws BrokenTag, as manifest() does.
   std::optional<Digest> resolve(const std::string& repository, const std::string& reference);
   // With its bytes, which are proven where `reference` is a digest. Throws Error(network) for others than the
   // digest says.
@@ -62,20 +64,20 @@ class RegistryClient {
                     const std::string& media_type, const std::string& bytes);
 
   // Takes away a tag alone, or, by its digest, a manifest with every tag that names it. `unsupported`: the
-  // registry does not do that for anybody.
+  // registry refuses that for all users.
   enum class Deletion { done, absent, unsupported };
   Deletion delete_manifest(const std::string& repository, const std::string& reference);
 
-  // Moves a tag that names `from` (nullopt: that is not there). False: it names something else by now, which
-  // only registries find out that know If-Match; the others write, so look before and after.
+  // Moves a tag that names `from` (nullopt: the tag does not exist). False: the tag names another manifest by
+  // now. Only registries with If-Match detect this; the others write, so look before and after.
   bool move_tag(const std::string& repository, const std::string& tag, const std::optional<Digest>& from,
                 const std::string& media_type, const std::string& bytes);
 
-  // Its bytes, proven; nullopt where it is not there. Throws Error(store) for others than the digest says,
-  // and for more than `most`.
+  // The verified bytes of a blob; nullopt if it is missing. Throws Error(store) for others than the digest
+  // says, and for more than `most`.
   std::optional<std::string> blob(const std::string& repository, const Digest& digest, std::uint64_t most);
-  // Into the store, proven by digest and size; false where it is not there. Throws Error(store), also for
-  // other bytes.
+  // Copies a blob into the store, verified by digest and size; false if it is missing. Throws Error(store),
+  // also for other bytes.
   bool fetch_blob(const std::string& repository, const Descriptor& blob, const BlobStore& store);
   // Whether it is there, by the size and the digest that the registry answers to HEAD; its bytes are read and
   // compared only where it names no size.
@@ -83,14 +85,14 @@ class RegistryClient {
   // For a caller that sends what the registry lacks: true as well if the registry cannot read it, because
   // sending it writes a link that docker-registry left empty (has_empty_link()).
   bool lacks_blob(const std::string& repository, const Digest& digest, std::uint64_t size);
-  // What is wrong with it there: "" where it can be read, else "is missing" or "has 12 of 345 bytes".
-  // Its first byte is read, for a registry may say that it has what it lost; all of it, held against its
-  // digest, with `read`, or where the registry says another size.
+  // The damage of a blob in the registry: "" if it is readable, else "is missing" or "has 12 of 345 bytes".
+  // kiln reads its first byte, because a registry may still list a lost blob. With `read`, or if the registry
+  // reports another size, kiln reads the whole blob and compares its digest.
   std::string blob_damage(const std::string& repository, const Descriptor& blob, bool read);
   // The same of a manifest, which is looked for, or read with `read`.
   std::string manifest_damage(const std::string& repository, const Digest& digest, bool read);
-  // Out of another repository of the same registry, without sending it. False: it has to be sent, whatever
-  // the reason.
+  // Out of another repository of the same registry, without sending it. False: it must be sent, for any
+  // reason.
   bool mount_blob(const std::string& repository, const Digest& digest, const std::string& from);
   // Throws WrongDigest.
   void put_blob(const std::string& repository, const Descriptor& blob, const std::filesystem::path& file);
@@ -130,13 +132,13 @@ class RegistryClient {
   std::map<std::string, std::string> authorization_;  // by repository: what is sent since it was asked for
 };
 
-// The registry lists a tag, and answers 500 to the question what it names: docker-registry, killed or without
-// power while it wrote the tag, has left its link empty. Who writes the tag again mends it.
+// The registry lists a tag, and answers 500 to requests for its manifest: docker-registry, killed or without
+// power while it wrote the tag, has left its link empty. Writing the tag again repairs it.
 struct BrokenTag : Error {
   explicit BrokenTag(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
-// What `ask` finds out of a tag; as if the tag were not there if it cannot be read any more.
+// The result of `ask` for a tag. A tag that can no longer be read counts as missing.
 template <typename Ask>
 auto unless_broken(const Ask& ask) -> decltype(ask()) {
   try {
@@ -146,17 +148,18 @@ auto unless_broken(const Ask& ask) -> decltype(ask()) {
   }
 }
 
-// A manifest was refused because a blob or manifest that it names is not there: it was collected.
+// The registry refused a manifest, because a blob or manifest that it names is missing: it was
+// garbage-collected.
 struct MissingBlob : Error {
   explicit MissingBlob(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
-// A manifest was refused for what it is, such as one of an artifact by a registry that takes images only.
+// The registry refused a manifest of this kind, for example one of an artifact if it accepts only images.
 struct RefusedManifest : Error {
   explicit RefusedManifest(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
-// What was sent is not what its digest says, for the registry.
+// The registry reports that the sent bytes do not match their digest.
 struct WrongDigest : Error {
   explicit WrongDigest(const std::string& what) : Error(ExitCode::network, what) {}
 };

@@ -34,8 +34,7 @@ Manifest read(const std::string& now) {
   try {
     return manifest_from_json(JsonDocument::parse(now, "the signatures").root());
   } catch (const Error& error) {
-    throw Error(ExitCode::network,
-                "what stands under the tag of the signatures is no manifest: " + error.message());
+    throw Error(ExitCode::network, "the tag of the signatures names no manifest: " + error.message());
   }
 }
 

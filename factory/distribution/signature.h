@@ -17,10 +17,10 @@ namespace kiln {
 // The keys that a site signs its images and steps with, and those that it believes: ECDSA on P-256 over
 // SHA-256, as cosign and containers/image use for sigstore signatures.
 
-// What a signature is checked with.
+// The key that checks signatures.
 class VerifyingKey {
  public:
-  // A public key in PEM. Throws Error(input): it is none, or is of another kind.
+  // A public key in PEM. Throws Error(input) for an invalid key, and for a key of another kind.
   static VerifyingKey read(const std::filesystem::path& file);
 
   bool verifies(std::string_view bytes, std::string_view signature) const;
@@ -36,8 +36,8 @@ class VerifyingKey {
 
 class SigningKey {
  public:
-  // A private key in PEM (PKCS#8 or SEC 1; encrypted ones want `passphrase`). Throws Error(input): it is
-  // none, is of another kind, or the passphrase is wrong. Nothing of it is ever in a message.
+  // A private key in PEM (PKCS#8 or SEC 1; encrypted ones need `passphrase`). Throws Error(input) for an
+  // invalid key, a key of another kind, and a wrong passphrase. No part of the key is in a message.
   static SigningKey read(const std::filesystem::path& file, const std::string& passphrase = {});
   // The same; the first line of `passphrase_file`, where that is not empty, opens it.
   static SigningKey read_with(const std::filesystem::path& file,
@@ -61,15 +61,15 @@ std::string signatures_tag(const Digest& image);  // `sha256-<64 hex>.sig`
 // the same image, so that it is not signed twice.
 std::string signed_claim(const std::string& reference, const Digest& image);
 
-// What is to be put there: all blobs, and the manifest that names them.
+// The objects to push: all blobs, and the manifest that names them.
 struct SignatureManifest {
   std::vector<std::string> blobs;
   std::string manifest;
 };
 
 // The manifest `now` ("": there is none yet) with the claim, signed by `key`, as well: the signatures of
-// others stay. nullopt: it has it already, and it is good. Throws Error(network) when what stands there is
-// none.
+// others stay. nullopt: it has it already, and it is good. Throws Error(network) if the tag names another
+// object.
 std::optional<SignatureManifest> with_signature(const std::string& now, const std::string& claim,
                                                 const SigningKey& key);
 
@@ -77,7 +77,7 @@ std::optional<SignatureManifest> with_signature(const std::string& now, const st
 bool has_no_claim_but(const std::string& manifest, const std::string& claim);
 
 // A signed document: DSSE, the "Dead Simple Signing Envelope" of in-toto and sigstore
-// (github.com/secure-systems-lab/dsse, envelope.md and protocol.md, v1.0). What is signed is the type
+// (github.com/secure-systems-lab/dsse, envelope.md and protocol.md, v1.0). The signature covers the type
 // together with the bytes, so a document of one kind never passes for one of another.
 
 // `key` signs it; null: none does.

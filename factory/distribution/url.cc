@@ -125,7 +125,7 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view text, const std::string& what) {
   throw Error(ExitCode::usage, fmt::format("'{}' is no registry: {}", text, what),
-              "such as registry.site:5000/ai; http:// in front for one without TLS");
+              "for example registry.site:5000/ai; http:// in front for one without TLS");
 }
 
 bool is_host(std::string_view text) {

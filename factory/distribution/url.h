@@ -33,7 +33,7 @@ struct RegistryAddress {
   static RegistryAddress parse(std::string_view text);
   // `ai/images/pytorch` for pytorch: the name that the registry knows it by.
   std::string repository(std::string_view name) const;
-  // `registry.site:5000/ai/images`: what stands in front of a repository's name in a reference.
+  // `registry.site:5000/ai/images`: the part of a reference before the repository's name.
   std::string text() const { return path.empty() ? host : host + "/" + path; }
   std::string url() const { return (secure ? "https://" : "http://") + host; }
 };

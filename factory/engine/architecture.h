@@ -12,7 +12,7 @@ namespace kiln {
 // This machine's, in OCI's words: amd64, arm64, ppc64le, …
 std::string own_architecture();
 
-// What a base is made or pulled for, in OCI's words without a variant; "" of a step that is no base.
+// Architecture of a base, in OCI's words without a variant; "" for a step that is no base.
 std::string architecture_of(const Step& step);
 // The same of the base that an image begins with.
 std::string architecture_of(const ResolvedImage& image);
@@ -23,11 +23,11 @@ std::string architecture_of(const ResolvedImage& image);
 bool can_run(const std::string& architecture, const FileSystem& files);
 
 // The emulator that the kernel starts here for programs of `architecture`, with its version where its own
-// file can be asked: "qemu-aarch64 7.2.22". "" where they run natively, or not at all.
+// file can be asked: "qemu-aarch64 7.2.22". "" if they run natively, or cannot run.
 std::string emulator_of(const std::string& architecture, const FileSystem& files, CommandRunner& runner,
                         const std::map<std::string, std::string>& environment);
 
-// What to do about it, for a hint.
+// Advice for a base of another architecture, as a hint.
 inline constexpr const char* kOtherMachines =
     "it is built on a machine of its kind, through the site file's launcher, or under QEMU's user emulation, "
     "registered with the kernel (docs/other-machines.md)";
@@ -35,7 +35,7 @@ inline constexpr const char* kOtherMachines =
 // "is for arm64, and this machine is amd64"
 std::string why_not_here(const std::string& architecture);
 
-// Throws Error(input) when the step is a base for machines that this one cannot stand in for.
+// Throws Error(input) if the step is a base for machines that this one can neither run nor emulate.
 void check_architecture(const Step& step, const FileSystem& files);
 
 }  // namespace kiln

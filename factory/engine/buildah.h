@@ -1,4 +1,4 @@
-// The engine `buildah`: no daemon, overlay storage of its own (containers/storage) below EngineSetup::store,
+// The engine `buildah`: no daemon, its overlay storage (containers/storage) below EngineSetup::store,
 // isolation `chroot`.
 //
 // Chroot isolation needs no OCI runtime and works inside containers and batch jobs, but shares the host's
@@ -15,19 +15,20 @@
 
 namespace kiln {
 
-// Where containers/storage keeps what changed in a container, from its own files. The kernel says it, too,
-// once the container is mounted, but a mount and its end are two starts of the engine in every step.
+// Finds the folder in which containers/storage keeps a container's changes, from its own files. The kernel
+// also reports it once the container is mounted, but a mount and its end are two starts of the engine in
+// every step.
 //
-// That layout is not promised. So one container of a store is mounted, and when the kernel and the files say
-// the same, the files are believed from then on: in that store, with that program, mounted in that way. What
-// was seen stands in `<store>/layout` and goes with the store.
+// That layout is not documented. kiln therefore mounts one container of a store. If the kernel and the files
+// agree, kiln uses the files from then on: in that store, with that program, mounted in that way.
+// `<store>/layout` records the result and is removed with the store.
 class StorageTrees {
  public:
   // `store` holds the engine's `root`; `program` is the engine's, absolute.
   StorageTrees(FileSystem& files, fs::path store, fs::path program)
       : files_(files), store_(std::move(store)), program_(std::move(program)) {}
 
-  // nullopt where the files are not believed, or say nothing about `container`.
+  // nullopt if the files are not trusted, or do not mention `container`.
   std::optional<ChangedTree> of(const std::string& container) const;
   // `mounted` is what the kernel says of it.
   void compare(const std::string& container, const ChangedTree& mounted);
@@ -63,7 +64,7 @@ class BuildahEngine final : public LocalEngine {
   std::string must(const Words& arguments);
   bool has_image(const std::string& image);
   StorageTrees trees() const;
-  bool mounts_are_plain() const;  // what buildah mounts is what OverlayMount would
+  bool mounts_are_plain() const;  // buildah mounts the same as OverlayMount
   void import(const StepRecord& step, const std::string& image);
   // As an image; true where the container is gone with it.
   bool keep(const std::string& container, const std::string& image);

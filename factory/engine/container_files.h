@@ -1,4 +1,4 @@
-// Files into a container's mounted tree, for engines that leave it to us.
+// Copies files into a container's mounted tree, for engines that leave this to kiln.
 #pragma once
 
 #include <filesystem>
@@ -20,12 +20,12 @@ fs::path resolve_inside(const fs::path& root, const std::string& path);
 void unpack_archive(const fs::path& tar, const fs::path& tree, const EngineSetup& setup);
 
 // Copies the absolute path of one tree to the same path of another; links on the way are followed inside
-// each. Throws Error(images_failed) for a path that is not there, Error(store).
+// each. Throws Error(images_failed) for a missing path, and Error(store).
 void copy_between(const fs::path& from, const fs::path& to, const std::string& path, const fs::path& log,
                   const EngineSetup& setup);
 
-// Engines make places in a container where they mount something, each in its own way. In a layer there has to
-// be of them what buildah leaves, whichever engine ran the script: equal keys are equal bits.
+// Engines make places in a container where they mount something, each in its own way. With every engine, a
+// layer must have those of them that buildah leaves, because equal keys mean equal bits.
 
 // Brings the changes of a container in which a script ran to that form: /dev, /etc, /proc and /sys are the
 // image's from then on, and /etc is changed where one of hosts, hostname and resolv.conf was missing in it

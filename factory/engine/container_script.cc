@@ -109,7 +109,8 @@ void ContainerScript::check(const CommandResult& result, const std::string& engi
     throw Error(ExitCode::store, fmt::format("{} crashed before it started the script: {}", engine, crash),
                 "buildah does on a full disk: `df` of the state folder");
   if (!result.ok()) return;
-  throw Error(ExitCode::store, fmt::format("{} says that the script is done, and has not started it", engine),
+  throw Error(ExitCode::store,
+              fmt::format("{} reports that the script is done, but has not started it", engine),
               fmt::format("the engine is at fault: `kiln doctor`, and `{} info`", engine));
 }
 

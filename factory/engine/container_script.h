@@ -1,5 +1,5 @@
-// How every engine runs a script, whatever its own words are: the environment comes as a file, the output
-// goes through pipes of ours, the recipe's files are mounted.
+// Runs a script in the same way with every engine: the environment comes as a file, the output goes through
+// kiln's pipes, the recipe's files are mounted.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace kiln {
 // A named pipe, for words between processes that share no more than a folder.
 class Fifo {
  public:
-  // Makes it; its folder is to keep all others out, as everybody may write to it. Gone with the object.
-  // Throws Error(store).
+  // Makes it. Every user may write to it, so its folder must be private. Gone with the object. Throws
+  // Error(store).
   explicit Fifo(std::filesystem::path path);
   Fifo(const Fifo&) = delete;
   Fifo& operator=(const Fifo&) = delete;
@@ -29,11 +29,11 @@ class Fifo {
   int end_ = -1;
 };
 
-// The pipes through which a script in a container talks to us, past its engine.
+// The pipes through which kiln reads the output of a script in a container, past its engine.
 //
 // buildah relays what a script prints by a goroutine that it does not wait for: when the script has failed,
-// the process ends at once, and the last lines, which say why, are lost where the machine is busy
-// (buildah 1.28.2, chroot/run_common.go, runUsingChroot: os.Exit beside the loop over `relays`).
+// the process ends at once, and the last lines, which say why, are lost where the machine is busy (buildah
+// 1.28.2, chroot/run_common.go, runUsingChroot: os.Exit next to the loop over `relays`).
 class ScriptPipes {
  public:
   // FIFOs in the folder, which is ours alone; gone with the object. Throws Error(store).
@@ -42,11 +42,11 @@ class ScriptPipes {
 
   std::filesystem::path out() const { return out_.path(); }
   std::filesystem::path err() const { return err_.path(); }
-  // A byte comes through it before the script: an engine that ends well without having started it is not
-  // believed.
+  // A byte comes through it before the script. Without this byte, kiln does not accept the success of an
+  // engine.
   std::filesystem::path begun() const { return begun_.path(); }
   bool has_begun() const;  // asked once
-  // What is read of them does not wait (Command::more_output).
+  // The ends that kiln reads do not block (Command::more_output).
   std::array<int, 2> ends() const { return {out_.end(), err_.end()}; }
 
  private:
@@ -55,28 +55,28 @@ class ScriptPipes {
 
 class ContainerScript {
  public:
-  // Writes the environment below `setup.environment["TMPDIR"]`, where only we can read it: command lines are
-  // open to every user of the machine, and proxies and package sources have passwords in them. Both arguments
-  // outlive it. Throws Error(store).
+  // Writes the environment below `setup.environment["TMPDIR"]`, where only kiln's user can read it: command
+  // lines are open to every user of the machine, and proxies and package sources have passwords in them. Both
+  // arguments outlive it. Throws Error(store).
   ContainerScript(const ContainerRun& request, const EngineSetup& setup);
   ContainerScript(const ContainerScript&) = delete;
   ContainerScript& operator=(const ContainerScript&) = delete;
   ~ContainerScript();
 
-  // The request's mounts and our own.
+  // The request's mounts and kiln's own.
   const std::vector<Mount>& mounts() const { return mounts_; }
-  // What the container has to run as root, in request.folder. `before`: commands of the shell, "…; ", in
-  // front of all that. The script is the shell's child, whose end the shell says by its status, 128 + N for
-  // signal N, for two reasons. buildah's chroot says the signal in words alone, which its own relay of output
-  // loses now and then (v1.28, chroot/run_common.go: it exits without emptying it), and its status is 1. And
-  // the first process of podman's and docker's containers is spared by signals that it does not handle, its
-  // own included: a script that aborts would go on, and in QEMU, which ends itself by the signal that its
-  // program died of, wait for ever.
+  // The command that the container runs as root, in request.folder. `before`: commands of the shell, "…; ",
+  // before it. The script is the shell's child, and the shell reports its end by its status, 128 + N for
+  // signal N, for two reasons. buildah's chroot reports the signal in words alone, which its own relay of
+  // output loses now and then (v1.28, chroot/run_common.go: it exits without emptying it), and its status is
+  // 1. And the kernel does not deliver unhandled signals to the first process of podman's and docker's
+  // containers, even its own. A script that aborts would continue. Under QEMU, which ends itself by the
+  // signal of its program, it would wait for ever.
   std::vector<std::string> argv(const std::string& before = "") const;
-  // The engine's whole command line, with everything around it that the request says. Without network it is
-  // put into an empty network namespace, with a loopback interface that is up: MPI and process groups want
-  // it. So an engine shares the network of the process that starts it, but for one that has such a network of
-  // its own. Throws Error(tool_missing).
+  // The engine's whole command line, with all wrappers that the request needs. Without network, the command
+  // runs in an empty network namespace whose loopback interface is up, because MPI and process groups need
+  // it. `of_starter`: the engine uses the network of the process that starts it; `of_engine`: it makes such a
+  // network. Throws Error(tool_missing).
   enum class Network { of_starter, of_engine };
   Command command(std::vector<std::string> words, Network network = Network::of_starter) const;
   // Throws Error(store) where the engine, by its name, never began: it ended well, or it crashed.

@@ -1,10 +1,10 @@
-// The engine `docker`: the machine's own daemon, which has to keep its images as overlays (`overlay2`) on
-// this machine, so that kiln, as root, can read what changed in a container.
+// The engine `docker`: the machine's own daemon. It must store its images as overlays (`overlay2`) on this
+// machine, so that kiln, as root, can read the changes of a container.
 //
 // Words to the daemon go by its socket; its program loads an image that the daemon does not have, and is a
-// person's shell. The daemon runs the scripts, so nothing of them is a process of ours: they end when their
-// container is removed, memory is limited and watched by the daemon, and a container that a killed kiln left
-// is removed by the next that starts.
+// person's shell. The daemon runs the scripts, so they are no processes of kiln. They end when their
+// container is removed, and the daemon limits and watches their memory. The next kiln removes a container
+// that a killed one left.
 #pragma once
 
 #include "factory/engine/docker_daemon.h"
@@ -14,7 +14,7 @@ namespace kiln {
 
 class DockerEngine final : public LocalEngine {
  public:
-  // Throws nothing for a daemon that is not there: that is known when it is asked.
+  // Does not throw for a missing daemon: the first request detects that.
   explicit DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect = open_http);
   std::string name() const override { return "docker"; }
   std::string version() override { return version_of("docker", "+, \n"); }
@@ -24,7 +24,7 @@ class DockerEngine final : public LocalEngine {
  private:
   friend class DockerContainer;
   DockerAnswer ask(const std::string& method, const std::string& path, bool despite_interrupt = false) const;
-  // Whatever comes of it, behind a failure.
+  // For clean-up after a failure. A second failure is ignored, but kiln no longer trusts the store then.
   void attempt(const std::string& method, const std::string& path);
   // Error(store) where the daemon says no to `what`.
   static void check(const std::string& what, const DockerAnswer& answer);

@@ -18,7 +18,7 @@ struct DockerAnswer {
   int status = 0;  // of HTTP
   std::string body{};
   bool ok() const { return status >= 200 && status < 300; }
-  // What the daemon says of an error: {"message": …}, or what it sent instead.
+  // The daemon's message about an error: {"message": …}, or the text that it sent instead.
   std::string message() const;
 };
 
@@ -42,9 +42,9 @@ class DockerDaemon {
   explicit DockerDaemon(std::string host, Connect connect = open_http);
 
   const std::string& host() const { return host_; }  // never empty
-  // Whatever the status is. Throws Error(usage) for a host of another kind, Error(tool_missing) if no daemon
-  // listens, the daemon goes away before it has answered, or libcurl is not here; Error(interrupted). Several
-  // threads may call at once.
+  // Returns the answer with any status. Throws Error(usage) for a host of another kind, Error(tool_missing)
+  // if no daemon listens, the daemon goes away before it has answered, or libcurl is not here;
+  // Error(interrupted). Several threads may call at once.
   DockerAnswer call(const DockerCall& call) const;
 
  private:
@@ -57,14 +57,14 @@ class DockerDaemon {
   mutable std::string version_;
 };
 
-// A script in a container of Docker's. The daemon runs it, and nothing of it is a process of ours; kiln's
-// limits watch one. So a process of ours stands for it, which waits and ends as the script does. Docker's own
-// program would do the same (`docker start --attach`), and takes 30 ms to begin.
+// A script in a container of Docker's. The daemon runs it, so it is no process of kiln, but kiln's limits
+// watch a process. A process of kiln therefore represents it, which waits and ends as the script does.
+// Docker's own program would do the same (`docker start --attach`), and takes 30 ms to begin.
 
 // Starts a container that was made, and waits for its end. `folder`: private. `command`: with all that the
 // script's run says, for the command line that it is given. A limit that is hit ends the waiting; the
-// container is the caller's to end then. Throws what DockerDaemon::call does, and Error(store) for what the
-// daemon cannot do.
+// container is the caller's to end then. Throws what DockerDaemon::call does, and Error(store) if the daemon
+// fails.
 CommandResult run_in_docker(const DockerDaemon& daemon, const std::string& container, const fs::path& folder,
                             CommandRunner& runner,
                             const std::function<Command(std::vector<std::string>)>& command);

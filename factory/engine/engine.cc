@@ -16,7 +16,7 @@ std::string step_image(const std::string& key) { return std::string(kStepImages)
 void need_mounted_root(const FileSystem& files) {
   if (root_is_mounted(files.read("/proc/self/mountinfo").value_or(""))) return;
   throw Error(ExitCode::tool_missing,
-              "/ is no mount point here, as in a bare chroot: containers cannot be made",
+              "/ is no mount point here, as in a bare chroot: kiln cannot make containers",
               "make it one: `mount --bind DIR DIR` before `chroot DIR`");
 }
 
@@ -32,13 +32,13 @@ const std::vector<EngineFacts>& engine_facts() {
   static const std::vector<EngineFacts> kFacts = {
       {"buildah", "buildah", "1.23", "chroot: steps share devices, IPC and control groups with the machine",
        "1.28 now and then cannot start a script on Linux 6.18, and is started again"},
-      {"podman", "podman", "4.1", "an OCI runtime: devices, IPC and capabilities of its own",
+      {"podman", "podman", "4.1", "an OCI runtime: separate devices, IPC and capabilities",
        "crun 1.8 refuses control groups in hybrid mode, where runc is taken"},
       {"docker", "docker.io", "20.10",
-       "a daemon runs them: devices, IPC and capabilities of their own; root only",
+       "a daemon runs them: separate devices, IPC and capabilities; root only",
        "steps are no processes of kiln: the next kiln removes what a killed one left"},
       {"apptainer", "apptainer (not in Debian 12)", "1.2",
-       "devices and IPC of their own; makes steps of its own, and no other engine takes them",
+       "separate devices and IPC; its steps have other keys, and no other engine uses them",
        "its variables and mount points would get into images, and are kept out", "singularity", "apptainer"},
   };
   return kFacts;

@@ -54,11 +54,11 @@ class Container {
   // Where `path`, absolute, is on the build host, links followed within the container; it need not exist.
   // Valid until the container goes or runs.
   virtual fs::path place_of(const std::string& path) = 0;
-  // What changed against the parent, in overlayfs' form. Valid until the container goes or runs again.
+  // The changes against the parent, in overlayfs' form. Valid until the container is removed or runs again.
   virtual ChangedTree changes() = 0;
-  // Keeps the container's state under the step's key so that children start from it at once. `read` reads
-  // what changes() told, before that goes or beside it, on this thread; nothing is kept when it throws, and
-  // what it throws is thrown.
+  // Keeps the container's state under the step's key so that children start from it at once. `read` reads the
+  // tree of changes(), before it is removed or at the same time, on this thread. If it throws, nothing is
+  // kept, and its exception is passed on.
   virtual void keep(const std::string& key, const std::function<void()>& read) = 0;
 };
 
@@ -88,32 +88,31 @@ struct EngineSetup {
   const Clock& clock;
   PullLimits pull_limits = {};
   std::function<void(const PullState&)> tell_pull = {};  // as Skopeo::tell
-  std::string architecture{};                            // what it pulls images for; "": this machine's
+  std::string architecture{};                            // of pulled images; "": this machine's
 };
 
 // The name of steps' images in the storage of engines that have one. The tag is the step's key.
 inline constexpr const char* kStepImages = "localhost/kiln";
 std::string step_image(const std::string& key);
 
-// Throws Error(tool_missing) in a bare chroot, with what to do: buildah and container runtimes remount "/",
+// Throws Error(tool_missing) in a bare chroot, with the remedy: buildah and container runtimes remount "/",
 // which the kernel refuses where that is no mount point.
 void need_mounted_root(const FileSystem& files);
 
 // One of engine_names() (site/site.h). Throws Error(usage) for another.
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSetup& setup);
 
-// The engines that there are, and what people need to know before they choose one; docs/isolation.md says
-// more.
+// The supported engines, with the facts that help an administrator to choose one. docs/site.md has the rest.
 struct EngineFacts {
   std::string_view name;       // of the program, and in the site file
   std::string_view package;    // Debian's
   std::string_view least;      // version
-  std::string_view isolation;  // what a step shares with the machine
+  std::string_view isolation;  // the parts of the machine that a step shares
   std::string_view fault;      // known, and what kiln does about it; "" = none
   // Another program that does, where that is the only one; "" = none.
   std::string_view stand_in = "";
-  // Engines of one family make the same bits of a step. "" = that of buildah, podman and docker, of which
-  // nothing stands in keys; the name of any other does (ResolveInput).
+  // Engines of one family make the same bits of a step. "" = that of buildah, podman and docker, which are in
+  // no key; keys contain the name of any other (ResolveInput).
   std::string_view family = "";
 };
 
@@ -122,11 +121,11 @@ const std::vector<EngineFacts>& engine_facts();
 // Of an engine that there is, else "".
 std::string_view engine_family(std::string_view engine);
 
-// The engine's program, or what stands in for it; nullopt where neither is installed.
+// The engine's program, or its replacement; nullopt if neither is installed.
 std::optional<std::string> program_of(const EngineFacts& engine, const CommandRunner& runner);
 
-// Throws Error(usage) for an engine that there is not, Error(tool_missing) for one that is not installed,
-// with what to do.
+// Throws Error(usage) for an unknown engine, and Error(tool_missing) for one that is not installed, with the
+// remedy.
 void need_engine(const std::string& name, const CommandRunner& runner);
 
 }  // namespace kiln

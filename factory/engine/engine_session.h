@@ -8,7 +8,7 @@
 // A session file that is not locked belongs to a process that was killed: the store may be damaged. As it is
 // only a cache, it is deleted whole, as soon as no process uses it. So is one of before the last start of the
 // machine: engines write it without waiting for the disk, so after a power cut files may be empty or old. And
-// so is a copy: cp(1) keeps neither set-user-id bits nor owners, and steps would be built upon that.
+// so is a copy: cp(1) keeps neither set-user-id bits nor owners, and later steps would be built on it.
 #pragma once
 
 #include <filesystem>
@@ -21,13 +21,13 @@
 
 namespace kiln {
 
-// By what an engine's store is known to be where it was made, and as it was left.
+// The marks of an engine's store that show that it is in its original place and unchanged.
 
 // Of the folder itself: it stays the same when the folder is moved within its file system, and is another one
 // for a copy, whose files may have lost owners, modes and attributes on the way. "" where it is missing.
 std::string store_mark(const std::filesystem::path& store);
 
-// Unmounts what a killed engine left mounted in a store, and deletes the store with what lies outside for it.
+// Unmounts the mounts that a killed engine left in a store, and deletes the store with its files outside.
 // REQUIRES: no process uses it. Throws Error(store).
 void delete_engine_folders(const fs::path& store, CommandRunner& runner, FileSystem& files,
                            const std::map<std::string, std::string>& environment);
@@ -51,7 +51,7 @@ class EngineSession {
   static fs::path import_lock(const fs::path& store) { return store.string() + ".import.lock"; }
 
  private:
-  // What is in `boot` of a store that is made now.
+  // The content of `boot` in a store that is made now.
   std::string origin() const;
   // Of another start of the machine, or a copy.
   bool is_foreign() const;
@@ -68,12 +68,12 @@ class EngineSession {
 // it, and a state folder may lie as deep as it likes. So it lies outside of the store, and the store's file
 // `run-root` has its path. It goes with the store (engine_session.h), or with the machine's next start.
 
-// The store's own; made, for us alone, where there is none. `environment`: XDG_RUNTIME_DIR.
-// Throws Error(store).
+// The store's own folder; kiln makes a private one if there is none. `environment`: XDG_RUNTIME_DIR. Throws
+// Error(store).
 fs::path make_run_root(const fs::path& store, FileSystem& files,
                        const std::map<std::string, std::string>& environment);
 
-// Where the store says that it is, if a folder of ours is there that is of this store.
+// The folder that the store names, if it belongs to this user and this store.
 std::optional<fs::path> run_root_of(const fs::path& store, const FileSystem& files);
 
 }  // namespace kiln

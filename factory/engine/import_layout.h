@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// What the engines are told of the step's layers: its base's configuration, and a line of history a layer.
+// The image configuration for engines: that of the step's base, and a line of history for each layer.
 ImageConfig import_config(const StepRecord& step);
 
 class ImportLayout {

@@ -119,7 +119,7 @@ class Unpacker {
     if (status && S_ISDIR(status->st_mode)) return;
     if (status && !is_whiteout(*status))
       throw Error(ExitCode::store,
-                  fmt::format("{} is no folder, and a layer has files in it", folder.string()));
+                  fmt::format("{} is no folder, but a layer has files in it", folder.string()));
     if (status) must(::unlink(folder.c_str()), "remove", folder);
     must(::mkdir(folder.c_str(), 0755), "make", folder);
     must(::chmod(folder.c_str(), 0755), "make", folder);

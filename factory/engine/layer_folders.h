@@ -21,9 +21,9 @@ namespace kiln {
 // attribute.
 
 // Unpacks the layer, whose bytes lie in `blob`, into `folder`, which is there and empty; owner and mode of
-// its root stay unless the layer has them. Device nodes are left out: a container has a /dev of its own.
-// Digest and DiffID are checked on the way. Throws Error(store) for a damaged layer, for what cannot be
-// written, and for what is no layer by itself, such as a hard link to a file of another.
+// its root stay unless the layer has them. Device nodes are left out: a container has its own /dev. Digest
+// and DiffID are checked on the way. Throws Error(store) for a damaged layer, for a failed write, and for a
+// layer that depends on another, for example by a hard link to a file of it.
 void unpack_layer(const BuiltLayer& layer, const std::filesystem::path& blob,
                   const std::filesystem::path& folder);
 
@@ -36,8 +36,8 @@ class LayerFolders {
   explicit LayerFolders(const EngineSetup& setup) : setup_(setup), folder_(setup.store / "layers") {}
 
   const fs::path& folder() const { return folder_; }
-  // Names in folder(), the topmost layer first. Unpacks those that are not there from the blob store. Throws
-  // as unpack_layer does.
+  // Names in folder(), the topmost layer first. Unpacks missing ones from the blob store. Throws as
+  // unpack_layer does.
   std::vector<std::string> of(const LayerChain& chain) const;
   // Takes the changed tree of a step as its layer, in the place of what may be there of an earlier run.
   void adopt(const std::string& step, const fs::path& tree) const;

@@ -1,4 +1,4 @@
-// What engines whose containers are trees of this machine have in common.
+// Common part of the engines whose containers are trees of this machine.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,18 @@
 
 namespace kiln {
 
-// Whether a request's container gets our terminal: a person is at it.
+// Whether a request's container gets kiln's terminal, because a person uses it.
 bool has_terminal(const ContainerRun& request);
 
 class LocalEngine : public Engine {
  public:
-  // By skopeo: an engine would unpack what only has to be copied.
+  // Uses skopeo, because an engine would unpack files that need only a copy.
   void pull(const std::string& reference, const fs::path& layout, const fs::path& log) override;
 
  protected:
   explicit LocalEngine(const EngineSetup& setup) : setup_(setup) {}
-  // What `program --version` says, from the first digit to one of the bytes `ends`. Throws Error(store).
+  // The version in the output of `program --version`, from the first digit to one of the bytes `ends`. Throws
+  // Error(store).
   std::string version_of(const std::string& program, const char* ends = " \n") const;
   // True when the session begins, which it does once.
   bool begin_session();

@@ -1,4 +1,4 @@
-// What is mounted, from the text of /proc/self/mountinfo (proc_pid_mountinfo(5)).
+// The mounts of this machine, from the text of /proc/self/mountinfo (proc_pid_mountinfo(5)).
 #pragma once
 
 #include <filesystem>
@@ -25,15 +25,15 @@ std::vector<std::filesystem::path> mounts_inside(std::string_view mountinfo,
 // Whether "/" is a mount point, which it is everywhere but in a bare chroot. True where nothing is known.
 bool root_is_mounted(std::string_view mountinfo);
 
-// An overlay that kiln mounts itself (mount(8), kernel Documentation/filesystems/overlayfs.rst), upon folders
+// An overlay that kiln mounts itself (mount(8), kernel Documentation/filesystems/overlayfs.rst), on folders
 // that it or an engine keeps.
 struct OverlayFolders {
   fs::path at;    // where it is mounted; made
   fs::path work;  // overlayfs' own folder, of the same mount as the upper one; made
   // Names are given as seen from there: the kernel takes 4 KiB of them, and layers are many.
   fs::path storage;
-  // The kernel does not write everything out when it is unmounted, and takes `work` for no other mount: it is
-  // deleted before and behind. Since Linux 5.10; earlier ones wait.
+  // The kernel does not write everything out when it is unmounted, and takes `work` for no other mount: kiln
+  // deletes it before and after. Since Linux 5.10; earlier kernels wait.
   bool unsynced = false;
 };
 
@@ -42,8 +42,8 @@ class OverlayMount {
   OverlayMount(CommandRunner& runner, FileSystem& files, std::map<std::string, std::string> environment)
       : runner_(runner), files_(files), environment_(std::move(environment)) {}
 
-  // Mounts `tree`, which lies upon something. Nothing in the upper folder becomes a reference to what is
-  // below. Throws Error(store), Error(interrupted). REQUIRES: not mounted.
+  // Mounts `tree`. REQUIRES: it has a tree below it. Nothing in the upper folder becomes a reference to what
+  // is below. Throws Error(store), Error(interrupted). REQUIRES: not mounted.
   void mount(const ChangedTree& tree, OverlayFolders place);
   // Nothing where it is not mounted. Throws as `mount`.
   void unmount();

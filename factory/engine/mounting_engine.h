@@ -1,6 +1,6 @@
-// Engines that kiln needs nothing of but to run a script upon a tree: podman and apptainer. It mounts a
-// container's overlay itself, of the layers of its parent as folders below EngineSetup::store; that is faster
-// than any storage of an engine's own, which takes a start of its program for every word.
+// Engines that only run a script on a tree for kiln: podman and apptainer. It mounts a container's overlay
+// itself, of the layers of its parent as folders below EngineSetup::store; that is faster than any storage of
+// an engine's own, which takes a start of its program for every word.
 //
 //   <store>/layers/…                           LayerFolders
 //   <store>/containers/<name>/{upper,work,tree}   an overlay, mounted at `tree`
@@ -22,8 +22,8 @@ class MountingEngine : public LocalEngine {
   explicit MountingEngine(const EngineSetup& setup) : LocalEngine(setup), layers_(setup_) {}
 
   virtual void begin() {}  // before the first container
-  // Upon the mounted tree. What the engine makes in it for itself, settle_mount_points() knows or it takes
-  // away.
+  // Runs on the mounted tree. Files that the engine makes in it for its own use are known to
+  // settle_mount_points(), or the engine removes them.
   virtual CommandResult run(const fs::path& tree, const ContainerRun& request) = 0;
 
  private:
@@ -32,9 +32,9 @@ class MountingEngine : public LocalEngine {
   LayerFolders layers_;
 };
 
-// The engine `podman`: no daemon, and an OCI runtime. A script runs upon the mounted tree (podman-run(1):
-// --rootfs). Podman shares the network of who starts it (see ContainerScript), and everything else is its
-// own: capabilities, seccomp filter, /dev, IPC.
+// The engine `podman`: no daemon, and an OCI runtime. A script runs on the mounted tree (podman-run(1):
+// --rootfs). Podman shares the network of the process that starts it (see ContainerScript), and has its own
+// rest: capabilities, seccomp filter, /dev, IPC.
 class PodmanEngine final : public MountingEngine {
  public:
   explicit PodmanEngine(const EngineSetup& setup) : MountingEngine(setup) {}
@@ -50,11 +50,11 @@ class PodmanEngine final : public MountingEngine {
   fs::path run_root_;  // once it has begun
 };
 
-// The engine `apptainer` (or Singularity, where only that is): no daemon and no storage. A script runs upon
-// the mounted tree as upon a sandbox (apptainer-exec(1): --writable).
+// The engine `apptainer` (or Singularity, where only that is): no daemon and no storage. A script runs on the
+// mounted tree as on a sandbox (apptainer-exec(1): --writable).
 //
-// Apptainer shares the network of who starts it, and so does what it runs. It is told to keep out of the
-// image what it would bring along: the home folder, the machine's time zone, variables of its own.
+// Apptainer and its containers share the network of the process that starts it. Options keep its additions
+// out of the image: the home folder, the machine's time zone, its variables.
 class ApptainerEngine final : public MountingEngine {
  public:
   explicit ApptainerEngine(const EngineSetup& setup) : MountingEngine(setup) {}

@@ -1,6 +1,6 @@
-// A temporary folder of one step: <state>/tmp/step-<pid>-<random>, gone with the object. Those of killed
+// A temporary folder of one step: <state>/tmp/step-<pid>-<random>, removed with the object. Those of killed
 // processes go when the next one is made: each is locked by its owner (<folder>.lock) for as long as it
-// lives. It hands nothing of the state folder down (os/plain_folder.h): scripts copy what is in it.
+// lives. Its files inherit nothing from the state folder (os/plain_folder.h), because scripts copy them.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// kiln inside a user namespace, for a user without root, and the process outside that stands for it: signals
-// to that one reach it, and it is waited for to its end. (buildah itself dies of them and leaves it behind.)
+// Runs kiln inside a user namespace, for a user without root. A process outside represents it: it passes
+// signals on, and waits for the end. (buildah itself dies of them and leaves it behind.)
 #pragma once
 
 #include <string>
@@ -27,11 +27,11 @@ std::vector<IdRange> ranges_of(std::string_view subordinate_ids, std::string_vie
 // Whether there is one.
 bool has_range(std::string_view subordinate_ids, std::string_view user, unsigned number);
 
-// The words behind `newuidmap PID` or `newgidmap PID`: "0 1000 1 1 100000 65536".
+// The arguments after `newuidmap PID` or `newgidmap PID`: "0 1000 1 1 100000 65536".
 std::vector<std::string> id_map(unsigned own, const std::vector<IdRange>& ranges);
 
-// What an administrator has to add, behind all ranges that are taken: "`echo ada:165536:65536 >> /etc/subuid`
-// and `echo ada:165536:65536 >> /etc/subgid`".
+// The commands for an administrator, with the first range after all ranges in use: "`echo ada:165536:65536 >>
+// /etc/subuid` and `echo ada:165536:65536 >> /etc/subgid`".
 std::string missing_ranges(std::string_view subuid, std::string_view subgid, std::string_view user);
 
 // Whether words of a program that failed speak of ids: chown(2), or a group that cannot be taken.
@@ -45,7 +45,7 @@ std::string own_user(const std::map<std::string, std::string>& environment);
 Error explained_by_ids(const Error& error, const FileSystem& files,
                        const std::map<std::string, std::string>& environment);
 
-// The ids that it has beside the user's own, which is root in it. Either empty: root is the only one.
+// Its ids in addition to the user's own, which is root in it. If either is empty, root is the only one.
 struct NamespaceIds {
   std::vector<IdRange> users, groups;
 };
@@ -53,19 +53,19 @@ struct NamespaceIds {
 // Of /etc/subuid and /etc/subgid; none where newuidmap(1) and newgidmap(1), which give them, are missing.
 NamespaceIds ids_of_user(const FileSystem& files, const CommandRunner& runner);
 
-// What tells kiln inside of the process outside: a descriptor's number.
+// Environment variable that names the process outside to the kiln inside, as the number of a descriptor.
 inline constexpr const char* kOutside = "KILN_OUTSIDE";
 
 // Runs `argv`, which is `/usr/bin/buildah unshare -- kiln …`, and ends this process as it ends.
 // Throws Error(store), Error(tool_missing).
 [[noreturn]] void run_in_user_namespace(std::vector<std::string> argv);
 
-// The same for engines that have no such program: `argv` is kiln itself, and the namespace is of our own
-// making. Throws Error(tool_missing) where the kernel lets no user make one, too.
+// The same for engines that have no such program: `argv` is kiln itself, and kiln makes the namespace. Also
+// throws Error(tool_missing) if the kernel lets no user make one.
 [[noreturn]] void run_in_own_namespace(std::vector<std::string> argv, const NamespaceIds& ids);
 
-// Inside, once: tells the process outside who we are, and dies (SIGTERM) with what stands between us.
-// `descriptor`: the value of KILN_OUTSIDE.
+// Call once, inside: reports this process to the process outside, and ends (SIGTERM) when a process between
+// the two ends. `descriptor`: the value of KILN_OUTSIDE.
 void report_to_outside(const std::string& descriptor);
 
 }  // namespace kiln

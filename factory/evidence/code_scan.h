@@ -1,6 +1,6 @@
-// One pass over the machine code of a file: which features each function uses, whom it calls, whose address
-// it takes, and whether it asks what the processor can do. Linear sweep from the beginning of each function,
-// in parallel.
+// One pass over the machine code of a file: the features that each function uses, the functions that it calls
+// or whose address it takes, and whether it queries the processor. Linear sweep from the beginning of each
+// function, in parallel.
 #pragma once
 
 #include <array>

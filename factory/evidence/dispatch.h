@@ -1,6 +1,7 @@
-// Which functions are chosen at run time, by what the processor can do, and which just run.
+// Distinguishes functions that are chosen at run time by the processor's features from functions that always
+// run.
 //
-// For each tier of features (feature.h) by itself a function counts as dispatched when
+// Separately for each tier of features (feature.h), a function counts as dispatched when
 //   ifunc    an IFUNC resolver (gABI's STT_GNU_IFUNC, R_*_IRELATIVE) hands it out: proven by the file;
 //   asks     it asks the processor itself: CPUID, XGETBV, a known query, or a variable that such code sets;
 //   name     its name follows a convention of multi-versioned code (dispatch_names.json), in a file that

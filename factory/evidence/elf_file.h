@@ -1,6 +1,5 @@
-// A strict reader of ELF files (System V gABI chapters 4 and 5; LSB for symbol versions), for bytes from
-// anybody: every offset, size and count is checked before it is used, nothing is trusted because a section
-// header says so.
+// A strict reader of ELF files (System V gABI chapters 4 and 5; LSB for symbol versions), for untrusted
+// bytes: every offset, size and count is checked before its use, and no section header is trusted.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +60,7 @@ struct Relocation {
   std::int64_t addend = 0;
 };
 
-// What the dynamic section says.
+// Contents of the dynamic section.
 struct DynamicFacts {
   std::string soname;
   std::vector<std::string> needed;

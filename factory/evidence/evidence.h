@@ -1,4 +1,4 @@
-// What is inside an image, and whether that is what it was declared to be.
+// Examines an image, and compares its contents with its declaration.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Acceptance {
   std::optional<std::set<std::uint16_t>> layers{};  // where the files must be; nullopt: anywhere
 };
 
-// What the image claims to be.
+// The declaration of the image.
 struct Declaration {
   std::string target;              // archspec's name; "" = none
   std::vector<std::string> flags;  // as given to compilers, for the report
@@ -47,7 +47,7 @@ struct Excess {
   std::uint64_t functions = 0;
   Witness witness;
   std::string accepted;       // why it does not count; "" = it does
-  std::string accepted_by{};  // "framework/xgboost"; "kiln" for what judged_files.json lists
+  std::string accepted_by{};  // "framework/xgboost"; "kiln" for the list judged_files.json
 };
 
 struct FeatureTotal {

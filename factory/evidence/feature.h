@@ -32,7 +32,7 @@ FeatureSet feature(std::string_view family, std::string_view name);
 FeatureSet features_of_tier(Tier tier);  // this tier and those above
 FeatureSet judged_features();
 std::vector<std::string> names_of(FeatureSet set);  // in the table's order
-// Names that the table lacks are left out: no instruction that is told apart here needs them.
+// Names that the table lacks are left out: no instruction that is distinguished here needs them.
 FeatureSet set_of(std::string_view family, const std::vector<std::string>& names);
 
 // Everything that code for `cpu` may use. Throws Error(usage) for a name that archspec does not know.

@@ -1,4 +1,4 @@
-// What evidence needs of one file's content, worked out while it streams by.
+// Finds the facts about one file's content that evidence needs, while the content streams by.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace kiln::evidence {
 
-// What was found in ELF files, kept by their bytes.
+// Findings in ELF files, kept by their bytes.
 
 // Facts found before, by the digest of the file's bytes.
 class FactsCache {
@@ -62,10 +62,10 @@ class Spool {
   std::size_t mapped_size_ = 0;
 };
 
-// What a regular file holds.
+// Findings in a regular file.
 struct Content {
   std::optional<FileFacts> facts;  // of an ELF file
-  std::string damage;              // of a file that begins like ELF and is none
+  std::string damage;              // of a file with an ELF magic number that is no valid ELF file
   std::string text;                // of a small text file
   std::uint64_t size = 0;
 };

@@ -1,4 +1,4 @@
-// What one ELF file holds, whatever it was meant for: found once, kept by the digest of the file's bytes.
+// Findings in one ELF file, independent of its purpose: found once, kept by the digest of the file's bytes.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct FileFacts {
   std::vector<std::string> problems;
 };
 
-// Throws Error(input) for what is no ELF file, or has damaged headers.
+// Throws Error(input) for a file that is no ELF file or has damaged headers.
 FileFacts examine(std::string_view bytes, unsigned jobs);
 
 std::string_view family_of(Machine machine);  // archspec's: x86_64 (i386 too), aarch64; "" for others

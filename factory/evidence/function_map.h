@@ -1,5 +1,5 @@
 // Where functions begin and end in an ELF file: symbols, and the ranges that .eh_frame gives for unwinding
-// (LSB 10.6.1; stripped files keep it), so that each can be judged by itself.
+// (LSB 10.6.1; stripped files keep it), so that each can be judged separately.
 #pragma once
 
 #include <cstdint>

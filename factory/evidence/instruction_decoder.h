@@ -1,4 +1,4 @@
-// What code_scan needs of one instruction, for each architecture.
+// Decodes the properties of one instruction that code_scan needs, for each architecture.
 #pragma once
 
 #include <cstdint>

@@ -72,8 +72,8 @@ class CellPattern {
   std::vector<Clause> clauses_;
 };
 
-// What the components of one axis are in a cell: for `framework` in the version of the `version` axis, else
-// as written or the newest. Values that do not resolve are left out (they are reported elsewhere).
+// The components of one axis in a cell: for `framework` in the version of the `version` axis, else as written
+// or the newest. Values that do not resolve are left out (they are reported elsewhere).
 struct NamedVersion {
   const Recipe* component;
   const ComponentVersion* version;

@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// What was asked: one combination of the axes.
+// The requested image: one combination of the axes.
 struct ImageRequest {
   std::string id;   // stable: made of the values in a fixed order of the axes, whatever the file's order
   AxisValues axes;  // version ranges replaced by versions
@@ -55,7 +55,7 @@ class Expansion {
   };
   explicit Expansion(Matrix matrix);
 
-  std::unique_ptr<const Matrix> matrix_;  // what is written is referred to, not copied
+  std::unique_ptr<const Matrix> matrix_;  // the cells refer to its texts instead of copying them
   std::vector<std::unique_ptr<Group>> groups_;
   std::deque<Cell> cells_;
   std::vector<std::string> warnings_;

@@ -1,4 +1,4 @@
-// What apt is told and says.
+// Reads and writes the texts of apt.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct AptSource {
 };
 
 // deb822 sources → their suites, one by one; those of packages for an architecture, by apt's word, or for all
-// where it is "". What is disabled and sources of source packages are left out. Throws Error(input).
+// where it is "". Disabled sources and sources of source packages are left out. Throws Error(input).
 std::vector<AptSource> apt_sources(std::string_view text, const std::string& architecture = "");
 // The line of `apt-get --print-uris`: 'URI' file size SHA256:hex; nullopt for another. `root` is in the URI.
 std::optional<ListedPackage> listed_package(std::string_view line, const MirrorArchive& archive,
@@ -47,7 +47,7 @@ using AptPackages = std::set<std::string>;
 // Of the text of /var/lib/dpkg/status (deb822): what is installed. Throws Error(input).
 AptPackages packages_in_status(std::string_view status);
 
-// What a layer has of apt and dpkg.
+// The files of apt and dpkg in a layer.
 
 // Paths are relative to the image's root.
 struct LayerApt {

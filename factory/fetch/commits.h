@@ -1,5 +1,5 @@
-// Commits into a mirror: each repository is a bare one with no history but the commits that are needed, and
-// those of its submodules beside it. A commit's name covers all that it has.
+// Fetches commits into a mirror: each repository is a bare one with no history but the needed commits.
+// Repositories of its submodules are next to it. A commit's name covers all that it has.
 #pragma once
 
 #include <map>

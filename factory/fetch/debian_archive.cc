@@ -346,10 +346,9 @@ void DebianArchive::fetch_some(const MirrorArchive& archive,
     }
   }
   if (!first.empty())
-    throw Error(
-        ExitCode::network, fmt::format("cannot fetch {}: {}", first, last_lines(result.tail, 1)),
-        "an archive keeps a package only until the next one: `kiln lock --update`, build, and mirror what "
-        "is there now");
+    throw Error(ExitCode::network, fmt::format("cannot fetch {}: {}", first, last_lines(result.tail, 1)),
+                "an archive keeps a package only until the next one: `kiln lock --update`, build, and mirror "
+                "today's packages");
 }
 
 void DebianArchive::fetch(const MirrorArchive& archive, const std::vector<ListedPackage>& packages) {

@@ -1,6 +1,6 @@
 // Debian packages into a mirror: the signed lists of an archive's suites as they are, and of the packages
-// those that built steps have. So apt's own check of signatures and hashes holds for what it is given from
-// there. The packages are found by apt itself, which knows what a version is and where it lies.
+// those that built steps have. apt's own check of signatures and hashes therefore covers these files. The
+// packages are found by apt itself, which knows what a version is and where it lies.
 #pragma once
 
 #include <string>
@@ -54,11 +54,11 @@ class DebianArchive {
   fs::path machine_;  // apt.conf
 };
 
-// What a base's `site` script would say of an image's own archives, as a folder in `folder`, which is
-// returned.
+// Writes a folder as a base's `site` script would, for an image's own archives, into `folder`, and returns
+// it.
 fs::path site_of_image(const std::vector<ImageSource>& sources, const fs::path& folder, FileSystem& files);
 
-// What apt calls an architecture of OCI's.
+// apt's name for an OCI architecture.
 std::string apt_architecture(const std::string& architecture);
 
 }  // namespace kiln

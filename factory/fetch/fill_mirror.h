@@ -1,5 +1,5 @@
-// Fills a mirror with all that images of a plan are made of (docs/air-gapped.md). What is there and whole is
-// not fetched again; one source that does not come keeps none of the others from it.
+// Fills a mirror with all inputs of a plan's images (docs/air-gapped.md). Complete items are not fetched
+// again, and one failed source does not stop the others.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct FillSetup {
   std::function<WheelFetcher&()> wheels;  // made when it is needed
   std::function<Http&()> http;            // the same
   std::map<std::string, std::string> git_environment;
-  std::function<void(const std::string&)> tell;  // what is being fetched
+  std::function<void(const std::string&)> tell;  // gets the name of the current item
 };
 
 struct FillReport {

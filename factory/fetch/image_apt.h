@@ -1,5 +1,5 @@
-// Where the packages come from that steps install upon a base which is pulled: apt's sources in the image,
-// and the keys that it trusts. Base and steps are taken together: apt in any of them is to find its own.
+// The sources of packages that steps install on a pulled base: apt's sources in the image, and its trusted
+// keys. Base and steps are taken together: apt in any of them is to find its own.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ namespace kiln {
 struct ImageSource {
   std::string uri;        // without a slash at its end
   MirrorSuite suite;      // without its folder; no Signed-By where there is a keyring
-  std::string keyring{};  // OpenPGP certificates one behind the other, binary; "": apt's own words say it
+  std::string keyring{};  // OpenPGP certificates one after the other, binary; "": apt's own options name them
   bool operator==(const ImageSource&) const = default;
 };
 
@@ -24,14 +24,15 @@ class ImageApt {
  public:
   // The next layer of the base, the lowest first.
   void add_layer(const LayerApt& layer);
-  // What a step made upon the base. Steps stand side by side, so none takes anything away.
+  // Adds the files of a step on top of the base. The steps are not stacked on each other, so a step removes
+  // nothing.
   void add_step(const LayerApt& layer);
 
-  // Of the base. Throws Error(input) for a status that is none.
+  // Packages of the base. Throws Error(input) for an invalid status file.
   AptPackages packages() const { return packages_in_status(status_); }
-  // For an architecture, by apt's word. Sources of other kinds than http and https are left out: nobody but
-  // the image knows what they are. Throws Error(input) for a source that cannot be read, a keyring that is
-  // not there or of a kind that apt does not know.
+  // The sources of an architecture, as apt lists them. Sources of other kinds than http and https are left
+  // out: only the image can read them. Throws Error(input) for an unreadable source, and for a keyring that
+  // is missing or of a kind that apt does not know.
   std::vector<ImageSource> sources(const std::string& architecture) const;
 
  private:
@@ -48,8 +49,8 @@ class ImageApt {
 // Error(input).
 std::string deb822_of_lines(std::string_view text);
 
-// An OpenPGP keyring as apt takes it, without its ASCII armour (RFC 9580, section 6.2), so that several may
-// stand one behind the other. Throws Error(input) that names it by `name`: GnuPG's keybox is none.
+// An OpenPGP keyring as apt takes it, without its ASCII armour (RFC 9580, section 6.2), so that several can
+// be joined. Throws Error(input) that names it by `name`: GnuPG's keybox is not accepted.
 std::string binary_keyring(std::string_view bytes, const std::string& name);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What images are made of that comes from elsewhere, as far as the plan says it. Pure.
+// The foreign inputs of images, as the plan states them. Pure.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct WheelNeed {
   auto operator<=>(const WheelNeed&) const = default;
 };
 
-// A base, and all steps upon it that may have packages.
+// A base, and all steps on top of it that may have packages.
 struct BaseNeed {
   Step base;
   std::set<std::string> steps;  // keys
@@ -48,7 +48,7 @@ struct SourceNeeds {
 SourceNeeds source_needs(const BuildPlan& plan, const ImageNumbers& images, const RecipeBook& recipes,
                          const std::function<bool(const std::string&)>& is_done = {});
 
-// What of it a mirror does not have, by the manifest alone: a line each, sorted.
+// The inputs that a mirror lacks, by its manifest alone: a line each, sorted.
 std::vector<std::string> lacking(const SourceNeeds& needs, const Mirror& mirror);
 
 // Whether pip on Linux for this architecture may take a file of that name: a wheel for it or for all, or no

@@ -1,8 +1,8 @@
 // A bar chart as SVG: what is measured, how sure that is, and what was not measured. Pure.
 //
 // Bars lie, with their names above them, so that a long name has the whole width and stays inside. Colours
-// are of Okabe and Ito's set, which is told apart without red or green; each kind has a pattern as well, for
-// grey print, and its word in the legend.
+// are of Okabe and Ito's set, which readers can distinguish without red or green; each kind has a pattern as
+// well, for grey print, and its word in the legend.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// What kind of image a bar is of.
+// Kind of a bar's image.
 enum class BarKind { stock, built, compiled };
 
 // A value and what it may as well be, all in the chart's unit.
@@ -27,7 +27,7 @@ struct Bar {
   std::string title;               // all of its name, where the pointer rests
   std::optional<BarValue> value;   // nullopt: a gap
   std::string note;                // below the bar: what it is compared with, or why there is a gap
-  std::vector<std::string> marks;  // why the value is to be taken with care: "under load"
+  std::vector<std::string> marks;  // the reason to doubt the value: "under load"
 };
 
 struct BarGroup {

@@ -1,6 +1,6 @@
-// Text that has to stay inside its box: how wide it is drawn at most, and where its lines break. A picture
-// without scripts cannot ask the browser which font it has, so widths are those of a wide one (DejaVu Sans):
-// with any other there is room left.
+// Text that must stay inside its box: its greatest width, and its line breaks. A picture without scripts
+// cannot ask the browser which font it has, so widths are those of a wide one (DejaVu Sans): with any other
+// there is room left.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace kiln {
 // Of one line of UTF-8, in the unit of `size`, which is the font's.
 double text_width(std::string_view text, double size);
 
-// Lines of at most `width`, broken behind blanks and the characters that names have between their parts, in
-// the middle of a word where that has none. No more than `lines`: the last one ends in "…" where text is left
+// Lines of at most `width`, broken after blanks and after the characters that separate the parts of names, or
+// in the middle of a word without these. No more than `lines`: the last one ends in "…" where text is left
 // out. REQUIRES: lines > 0.
 std::vector<std::string> text_lines(std::string_view text, double width, double size, std::size_t lines);
 

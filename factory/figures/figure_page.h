@@ -12,7 +12,7 @@ namespace kiln {
 
 // The numbers of panels as tables and as JSON. Pure and byte-stable.
 
-// What stands beside a bar, as people read it; "" for what is not known. The first is its name.
+// The text of a bar's row in the table; "" for unknown values. The first cell is its name.
 using TableRow = std::array<std::string, 10>;
 TableRow table_head(const Panel& panel);
 TableRow table_row(const Panel& panel, const PanelGroup& group, const PanelBar& bar);

@@ -27,7 +27,7 @@ struct LinePanel {
 struct LineChart {
   std::string title;
   std::vector<std::string> lines;  // below the title
-  std::string across;              // what x is
+  std::string across;              // title of x
   std::vector<LinePanel> panels;
   bool doubles = true;  // x is over 0 and drawn by its logarithm, as a number that doubles
 };

@@ -1,5 +1,5 @@
-// Runs as figures need them: those that may stand beside each other, and in them each image with all of its
-// runs. Pure.
+// Groups runs for figures: those that can be compared, and in each group the images with all of their runs.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct MeasuredImage {
   bool compiled() const { return !axes.compilers.empty(); }
 };
 
-// What has to be the same for two bars to be compared. Another unit, host or number of threads is another
+// Properties that two bars must share to be compared. Another unit, host or number of threads makes another
 // picture.
 struct Circumstances {
   std::string workload;
@@ -50,13 +50,13 @@ struct MeasuredSet {
 // In the order of their circumstances. Throws Error(input) for a unit that is neither a time nor a rate.
 std::vector<MeasuredSet> measured_sets(const std::vector<BenchRun>& runs);
 
-// What of the set a picture says below its title.
+// The lines about the set below a picture's title.
 std::vector<std::string> circumstance_lines(const MeasuredSet& set);
 
 // "tensorflow 2.1.0"; "" where the image has neither.
 std::string framework_text(const RunAxes& axes);
 
-// What tells an image from others of its framework and version: "distro-openblas-x86_64" of
+// Distinguishes an image from others of its framework and version: "distro-openblas-x86_64" of
 // pytorch:2.6.0-distro-openblas-x86_64.
 std::string short_name(const MeasuredImage& image);
 

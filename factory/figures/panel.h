@@ -1,5 +1,5 @@
-// What each figure of the paper asks of the runs, as groups of bars: frameworks side by side, stock images
-// against other builds of the same version, with and without graph compilers. Pure.
+// The question of each figure of the paper to the runs, as groups of bars: frameworks side by side, stock
+// images against other builds of the same version, with and without graph compilers. Pure.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ constexpr std::string_view name_of(FigureKind kind) { return kFigureKindNames.of
 struct PanelBar {
   const MeasuredImage* image = nullptr;  // nullptr: a gap
   std::string label;
-  std::string gap;                         // what of it was not measured
+  std::string gap;                         // the unmeasured part of it
   std::optional<MeasuredGain> comparison;  // over the bar that `against` names; nullopt: not in turns with it
   std::string against;                     // "": with none
   std::optional<double> efficiency;        // of scaling: 1 where each rank is as fast as one alone

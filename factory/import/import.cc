@@ -182,7 +182,8 @@ void FolderImport::drop_local_bases() {
   for (const auto& [path, image] : images_) parents.insert(image.parents.begin(), image.parents.end());
   for (const std::string& path : parents)
     if (images_.contains(path))
-      drop(path, "local-base", "it is the base of the images that start from it, and no image of its own");
+      drop(path, "local-base",
+           "it is the base of the images that start from it, and becomes no separate image");
 }
 
 void FolderImport::join_twins() {
@@ -212,8 +213,7 @@ bool FolderImport::are_of_two_frameworks(const TwinPair& pair) {
   if (frameworks[0] == frameworks[1] || frameworks[0] == unknown || frameworks[1] == unknown) return false;
   out_.notes.push_back(
       {pair.docker, 0, "twins",
-       fmt::format("{} lies beside it, but is {}, and this one is {}: each is taken as an image of its "
-                   "own",
+       fmt::format("{} is next to it, but is {}, and this one is {}: each becomes a separate image",
                    last_part(pair.definition), frameworks[1], frameworks[0])});
   return true;
 }

@@ -21,7 +21,7 @@ struct ImportOptions {
   std::string cpu = "x86_64";               // target of images that name none
   std::string gpu = "nvidia:sm_70";         // accelerator of GPU images that name none
   std::vector<std::string> compilers = {};  // graph compilers that there are, by which files may be named
-  // What files start from, as they write it → the image of a registry that takes its place.
+  // The bases of the files, as they write them → the image of a registry that replaces each.
   std::map<std::string, std::string> bases = {};
 };
 
@@ -69,7 +69,7 @@ struct Import {
 
 // Reads every file below `root` that is named like a definition (Dockerfile*, *.dockerfile, Singularity*,
 // *.def), but for folders whose name starts with a dot. A file that cannot be parsed becomes a note. Throws
-// Error(input) when there is none at all, when all are kiln's own, or when no image could be made of them.
+// Error(input) if there is no such file, if kiln generated all of them, or if they yield no image.
 Import import_folder(const FileSystem& files, const fs::path& root, const ImportOptions& options,
                      const Microarchitectures& cpus);
 

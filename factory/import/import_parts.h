@@ -17,7 +17,7 @@ struct ImportBase {
   std::string version;    // "18.04"
   std::string image;      // "docker.io/library/ubuntu:{version}"
   std::string description = {};
-  std::string build_on = {};  // version that build stages stand upon; "" for the same
+  std::string build_on = {};  // version below build stages; "" for the same
 };
 
 // A legacy image with its place in the matrix. `legacy` of the Dockerfile, where there are twins.
@@ -31,14 +31,14 @@ struct ImportCell {
   AxisValues axes() const;
 };
 
-// Gives each image a base, and a framework of its own to one that would be the same cell as another. Images
-// without a usable base are dropped; notes say so.
+// Gives each image a base, and a separate framework to an image that would otherwise be the same cell as
+// another. Images without a usable base are dropped; notes say so.
 void place_cells(std::vector<ImportCell>& cells);
 
 using Environment = std::map<std::string, std::string>;
 
-// A recipe's environment belongs to a method: the framework's, the base's or the compiler's. What only some
-// images of them set becomes a library of its own.
+// A recipe's environment belongs to a method: the framework's, the base's or the compiler's. Variables that
+// only some of their images set become a separate library.
 struct ImportEnvironments {
   std::map<std::pair<std::string, std::string>, Environment> of_framework;  // framework, method
   std::map<std::string, Environment> of_base;

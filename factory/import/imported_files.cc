@@ -144,9 +144,8 @@ void Pairing::tell_same_names() {
     if (left.empty() || definitions.empty() || left.size() + definitions.size() == 2) continue;
     left.insert(left.end(), definitions.begin(), definitions.end());
     std::string others = file_names({left.begin() + 1, left.end()});
-    out_.notes.push_back(
-        {left[0]->path, 0, "twins",
-         fmt::format("{} have its name, too: each is taken as an image of its own", others)});
+    out_.notes.push_back({left[0]->path, 0, "twins",
+                          fmt::format("{} have the same name: each becomes a separate image", others)});
     for (Form* one : left) one->paired = true;  // enough is said of them
   }
 }
@@ -160,10 +159,9 @@ void Pairing::tell_neighbours() {
       if (bare == from.end() || others.empty()) return false;
       out_.notes.push_back(
           {(*bare)->path, 0, "twins",
-           fmt::format(
-               "{} {}{} beside it ({}): each is taken as an image of its own; call two files by one name "
-               "to make them twins, Dockerfile.x and Singularity.x",
-               others.size(), what, others.size() == 1 ? " lies" : "s lie", file_names(others))});
+           fmt::format("{} {}{} next to it ({}): each becomes a separate image; give two files the same name "
+                       "to make them twins, Dockerfile.x and Singularity.x",
+                       others.size(), what, others.size() == 1 ? " is" : "s are", file_names(others))});
       return true;
     };
     std::vector<Form*> docker = unpaired(group.docker);

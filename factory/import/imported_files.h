@@ -19,15 +19,15 @@ struct TwinPair {
 
 struct TwinPairs {
   std::vector<TwinPair> pairs;    // every path once; by folder and name
-  std::vector<ImportNote> notes;  // what could be twins in more than one way
+  std::vector<ImportNote> notes;  // ambiguous twins
 };
 
 TwinPairs pair_twins(const std::vector<std::string>& paths);
 
 // Files that kiln generated itself: their recipes are there already. Used by the import only; pure.
 
-// What a Dockerfile or definition file of kiln's, in either form (`kiln generate`, --inline), says that it
-// was generated from; nothing for any other file, and for one whose first line or labels were taken away.
+// The origin that a generated Dockerfile or definition file states, in either form (`kiln generate`,
+// --inline); nothing for any other file, and for one without its first line or labels.
 std::optional<OwnOutput> read_own_output(const std::string& path, const std::string& text);
 
 // "the recipes are base/debian, framework/pytorch: …", for people.

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// A repository of this registry stands for an image that kiln cannot pull: an administrator has to decide. No
+// A repository of this registry replaces an image that kiln cannot pull: an administrator must choose it. No
 // registry can have the name (RFC 2606).
 inline constexpr std::string_view kUndecidedRegistry = "library.invalid/";
 
@@ -19,8 +19,8 @@ inline constexpr std::string_view kUndecidedRegistry = "library.invalid/";
 // several do and none is nearer.
 std::string maker_of_local_image(const LegacyTree& tree, const std::string& path, const std::string& from);
 
-// What the one who imports has named in the place of `from` (--base); "" without it. An image of the
-// Singularity `library` may be written with or without library://.
+// The replacement of `from` that the user named (--base); "" without it. An image of the Singularity
+// `library` may be written with or without library://.
 std::string given_base(const LegacyTree& tree, const std::string& from, bool library = false);
 
 // "library://ubuntu:18.04" of "ubuntu:18.04", and the other way about.
@@ -33,7 +33,7 @@ std::string how_to_give_base(const std::string& from);
 // the scripts say them in different ways, so they are marked until it is known which of them is written. Used
 // by the import only; pure.
 
-// What well-known base images set. The tables are those of the images' own configurations.
+// The settings of well-known base images. The tables are those of the images' own configurations.
 struct BaseValues {
   bool known = false;
   std::map<std::string, std::string> environment;  // search paths only; one that is missing is not set
@@ -46,8 +46,7 @@ BaseValues base_values_of(std::string_view reference);
 std::optional<std::string> value_from_base(LegacyImage& image, std::string_view name, const BaseValues& base,
                                            int line);
 
-// The value of `name` in an image's environment: PATH upon an unknown base is "…:{PATH}", as recipes write
-// it.
+// The value of `name` in an image's environment: PATH on an unknown base is "…:{PATH}", as recipes write it.
 std::string image_value(std::string_view name, std::string_view marked, const BaseValues& base);
 
 // One word of a script that runs above the base: "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}".

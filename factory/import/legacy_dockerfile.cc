@@ -156,7 +156,7 @@ void DockerfileImport::left_out(const DockerInstruction& one) {
       {DockerVerb::user, "user", "USER: scripts run as root, and an image's user is the site's business"},
       {DockerVerb::expose, "expose", "EXPOSE: an image of kiln serves nothing"},
       {DockerVerb::volume, "volume", "VOLUME"},
-      {DockerVerb::onbuild, "onbuild", "ONBUILD: what other images inherit has to be a recipe of its own"},
+      {DockerVerb::onbuild, "onbuild", "ONBUILD: instructions for derived images must be a separate recipe"},
       {DockerVerb::stopsignal, "stopsignal", "STOPSIGNAL"},
       {DockerVerb::maintainer, "label", "MAINTAINER: kiln writes the labels"},
       {DockerVerb::label, "label", "LABEL: kiln writes the labels"},

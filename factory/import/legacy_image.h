@@ -1,4 +1,4 @@
-// What one legacy file says, whatever its format. Used by the import only.
+// The contents of one legacy file, in any format. Used by the import only.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct Said {
 };
 using SaidMap = std::map<std::string, Said>;
 
-// What its scripts install and set.
+// The packages and variables of its scripts.
 struct LegacyFacts {
   SaidMap pip;        // normalised name → "==1.4.0", ">=2", "" without a version
   SaidMap wheels;     // the same of wheels that are named by their file: name → "1.4.0"
@@ -43,14 +43,14 @@ struct LegacyImage {
   Said base;              // a registry reference; "" when there is none that can be pulled
   std::string base_file;  // with its line, where `base` is written, when that is in one of `parents`
   int base_line = 0;
-  std::set<std::string> given_bases;  // what it starts from and --base replaces
+  std::set<std::string> given_bases;  // its bases that --base replaces
   std::string library;  // server of a base that comes from the Singularity library, where the file names one
   std::string base_body;  // of `parents`, as `body`
   std::map<std::string, std::string> base_files;
   std::string body;        // shell, for `/bin/sh -eu` in a folder that holds `files`; "" when the base is all
   std::string build_body;  // the same for the stage that is thrown away
   Said build_base;         // of that stage, where it is not `base`
-  std::vector<std::string> copies;  // what the image takes from that stage
+  std::vector<std::string> copies;  // paths that the image copies from that stage
   SaidMap environment;
   std::string test;                          // shell, "" without a test
   std::map<std::string, std::string> files;  // path in the recipe → bytes
@@ -82,9 +82,9 @@ struct LegacyTree {
 
 // All definitions below `root`.
 LegacyTree find_definitions(const FileSystem& files, const fs::path& root);
-// Of a definition of the tree, without CR, which no shell wants, and without secrets, each of which is a note
-// if `notes` is given. Throws Error(input) for other encodings, and for a link to anything outside of the
-// tree.
+// Text of a definition of the tree, without CR, which shells reject, and without secrets. Each secret becomes
+// a note if `notes` is given. Throws Error(input) for other encodings, and for a link to anything outside of
+// the tree.
 std::string read_definition_text(const LegacyTree& tree, const std::string& path,
                                  std::vector<ImportNote>* notes = nullptr);
 // Parts of letters, digits and _ . + - @, no "..": what a recipe's files and copied paths may be called.
@@ -94,8 +94,8 @@ bool is_recipe_path(std::string_view path);
 LegacyImage read_legacy_dockerfile(const LegacyTree& tree, const std::string& path, const std::string& text);
 LegacyImage read_legacy_definition(const LegacyTree& tree, const std::string& path, const std::string& text);
 
-// Reads what the scripts of a file do, one after the other, into image.facts. Notes are made for what floats,
-// comes without a checksum, or is bound to the machine that builds.
+// Reads what the scripts of a file do, one after the other, into image.facts. Makes notes for inputs that
+// float, have no checksum, or are bound to the building machine.
 class FactReader {
  public:
   explicit FactReader(LegacyImage& image) : image_(image) {}  // REQUIRES: outlives this
@@ -129,8 +129,8 @@ class FactReader {
   bool checks_sums_ = false;
 };
 
-// What a pattern in the last part of `source` stands for ("scripts/*.sh"), by name; `source` itself where it
-// holds none, and where nothing fits.
+// The files that match a pattern in the last part of `source` ("scripts/*.sh"), by name; `source` itself if
+// it has no pattern or nothing matches.
 std::vector<std::string> matching_sources(const LegacyTree& tree, const LegacyImage& image,
                                           const std::string& source);
 
@@ -142,7 +142,7 @@ std::string copy_from_tree(const LegacyTree& tree, LegacyImage& image, const std
 // that was runnable. `destination` may be the file's own name or the folder that it lies in.
 std::string make_runnable(const LegacyImage& image, const std::string& taken, const std::string& destination);
 
-// Differences between a Dockerfile and the definition file beside it.
+// Differences between a Dockerfile and the definition file next to it.
 std::vector<ImportDifference> twin_drift(const LegacyImage& docker, const LegacyImage& definition);
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// What a legacy file is an image of: framework, version, method, graph compiler, target. Used by the import
-// only.
+// Identifies the image of a legacy file: framework, version, method, graph compiler, target. Used by the
+// import only.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace kiln {
 
-// What the name of a file says, whatever its format.
+// The parts of a file's name, in any format.
 struct FormName {
   bool docker = false;
-  bool bare = false;  // "Dockerfile", "Singularity.def": no name of its own
+  bool bare = false;  // "Dockerfile", "Singularity.def": without a specific name
   std::string stem;   // "tf-2.1-cpu" of "a/TF-2.1-cpu.def"; a bare one is called after its folder
 };
 FormName form_name_of(const std::string& path);
@@ -23,7 +23,7 @@ std::string stem_of(const std::string& path);
 std::string place_of(const std::string& path);
 std::string twin_key_of(const std::string& path);  // place and stem
 
-// What an image is called in a matrix.
+// The name of an image in a matrix.
 struct LegacyCell {
   std::string framework;
   std::string version;

@@ -26,7 +26,7 @@ bool is_tuning(std::string_view flag);
 // GMX_SIMD. "" where nothing says it. Of several, the one that runs the code of all others, else the last.
 std::string cpu_of_build(const LegacyFacts& facts, const Microarchitectures& cpus);
 
-// What says the GPUs, as written: "8.0;9.0+PTX", "sm_80", "gfx90a".
+// The words that name the GPUs, as written: "8.0;9.0+PTX", "sm_80", "gfx90a".
 std::vector<std::string> gpus_of_build(const LegacyFacts& facts);
 
 }  // namespace kiln

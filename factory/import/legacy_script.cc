@@ -248,10 +248,11 @@ void PostReader::writes(const ShellCommand& command) {
     auto text = printed_by(body_, command);
     auto words = text ? assignments_in(*text) : std::nullopt;
     if (!words) {
-      out_.notes.push_back({command.span.begin, "environment",
-                            fmt::format("what is written to {} is known only when %post runs, and is in no "
-                                        "environment of the recipe",
-                                        redirect.target.text)});
+      out_.notes.push_back(
+          {command.span.begin, "environment",
+           fmt::format(
+               "the text written to {} is known only when %post runs, and is in no environment of the recipe",
+               redirect.target.text)});
       continue;
     }
     for (std::string& word : *words) out_.environment.push_back({command.span.begin, std::move(word)});
@@ -269,7 +270,7 @@ void PostReader::others(const ShellText& shell) {
       if (comment || contains(seen_, end)) continue;
       out_.writes_environment = true;
       out_.notes.push_back({at, "environment",
-                            fmt::format("what is written to ${} is known only when %post runs, and is in no "
+                            fmt::format("the text written to ${} is known only when %post runs, and is in no "
                                         "environment of the recipe",
                                         name)});
     }

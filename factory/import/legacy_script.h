@@ -11,10 +11,10 @@ namespace kiln {
 
 class LegacyScript {
  public:
-  // What a script starts with: it keeps the recipe's folder in $kiln_files and goes to /.
-  // For shellcheck it says where `base`'s /bin/sh is bash.
+  // The beginning of a script: it keeps the recipe's folder in $kiln_files and changes to /. For shellcheck
+  // it says where `base`'s /bin/sh is bash.
   static std::string head(const std::string& from, const std::string& base);
-  // Without what changes the state of its shell behind the last command: nothing would see it.
+  // Without changes of the shell's state after the last command: nothing would use them.
   std::string text() const { return text_.substr(0, end_); }
 
   void comment(int line, std::string_view what);
@@ -22,7 +22,8 @@ class LegacyScript {
   void change_folder(const std::string& folder);               // makes it
   void start_in(const std::string& folder);                    // that is there
   void set(const std::string& name, const std::string& word);  // `word` as the shell reads it
-  // In a shell of its own, which neither stops at unset variables nor, unless `stops`, at the first failure.
+  // Runs in a separate shell, which neither stops at unset variables nor, unless `stops`, at the first
+  // failure.
   void block(std::string_view body, bool stops);
 
  private:

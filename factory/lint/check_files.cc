@@ -112,7 +112,7 @@ void check_environment(const ScriptUnit& unit, Report& report) {
       if (assigned_name(word.text) == "LD_LIBRARY_PATH" &&
           word.text.find("LD_LIBRARY_PATH", 1) == std::string::npos)
         add(report, "KL078", unit, command, word.span,
-            "what was in LD_LIBRARY_PATH, such as --nv's, is lost");
+            "the former value of LD_LIBRARY_PATH, for example that of --nv, is lost");
 }
 
 // The section's shell, where it is one.

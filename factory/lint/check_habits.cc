@@ -213,7 +213,7 @@ void check_errors(const ScriptUnit& unit, Report& report) {
   if (stops_at_errors(unit) || unit.is_sourced) return;
   if (in_recipe(unit.place)) {
     Finding& finding = report.add("KL077", *unit.file, {0, unit.file->line_text(1).size()},
-                                  "run by hand, this script goes on after a failure");
+                                  "run by hand, this script continues after a failure");
     finding.severity = Severity::note;
     finding.fix = stop_at_errors(unit);
     return;

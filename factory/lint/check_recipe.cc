@@ -147,7 +147,7 @@ void check_facts(const RecipeSource& recipe, Report& report) {
   for (const Fact& fact : facts_of(recipe.component, root)) {
     const FactSource* source = source_of(fact, sources);
     if (source == nullptr)
-      report.add("KL094", fact.where, fmt::format("nothing says how '{}' is known", fact.path));
+      report.add("KL094", fact.where, fmt::format("'{}' has no source", fact.path));
     else if (source->known == Knowledge::unknown)
       report.add("KL094", fact.where, fmt::format("no source is given for '{}'", fact.path));
     used.insert(source);

@@ -16,7 +16,7 @@ namespace kiln::lint {
 struct FileStage {
   std::string name;                   // "" without
   std::string base;                   // in a registry; "" where the file does not say which
-  std::optional<std::size_t> parent;  // the stage of this file that it stands on
+  std::optional<std::size_t> parent;  // the stage of this file below it
   std::vector<ScriptUnit> units;      // in the order in which they run
 };
 
@@ -38,7 +38,7 @@ struct WholeFile {
   std::vector<Setting> settings;    // of all stages, in the file's order
   std::vector<std::string> labels;  // their values
 
-  // All of its shell, stage by stage, but for what runs in a finished container.
+  // All of its shell, stage by stage, except for scripts of a finished container.
   std::vector<PlacedCommand> commands() const;
   std::vector<std::pair<PlacedCommand, PipCall>> pip_calls() const;
   bool mentions(std::string_view words) const { return contains(file->text(), words); }
@@ -48,10 +48,11 @@ struct WholeFile {
   void add_shell_settings();
 };
 
-// "1.15.5" and what is behind it at the beginning of `text`; "" when no number with a dot stands there.
+// "1.15.5" and its suffix at the beginning of `text`; "" if the text does not begin with a number that has a
+// dot.
 std::string version_at(std::string_view text);
 
-// `word` with neither a letter nor a digit beside it, in any case.
+// `word` with neither a letter nor a digit next to it, in any case.
 bool has_whole_word(std::string_view text, std::string_view word);
 
 void check_whole(const WholeFile& whole, Report& report);  // all of the following
@@ -79,7 +80,7 @@ void check_conda(const ScriptUnit& unit, Report& report);           // KL013, KL
 void check_apt(const ScriptUnit& unit, Report& report);             // KL050, KL071 to KL074
 void check_script_secrets(const ScriptUnit& unit, Report& report);  // KL060, KL061
 
-// A finding about part of a command: a suppression may stand above the command's first line.
+// A finding about part of a command: a suppression may be above the command's first line.
 Finding& add(Report& report, std::string_view rule, const ScriptUnit& unit, const ShellCommand& command,
              Span span, std::string text);
 
@@ -90,7 +91,7 @@ bool configures_assume_yes(const ScriptUnit& unit);
 void check_test_section(const ScriptUnit& unit, Report& report);
 void check_self_tests(const ScriptUnit& unit, Report& report);
 
-// What KL003 says of a flag that native_flag() found.
+// The text of KL003 for a flag that native_flag() found.
 std::string native_text(std::string_view flag);
 
 // The part of `text`, a URL or a word with one, that names a moving branch: "/archive/master.zip"; ""
@@ -108,14 +109,14 @@ bool has_url(std::string_view text);     // http, https or ftp, anywhere in it
 // The checks of whole files that people name: Dockerfiles, definition files, scripts, requirements files,
 // Python files.
 
-// Both answer what could not be read; the rest is looked at all the same.
+// Both return the errors of unreadable parts, and check the rest.
 std::vector<Error> check_dockerfile(const SourceFile& file, Report& report);
 std::vector<Error> check_definition(const SourceFile& file, Report& report);
 
-// What is known of a script of a recipe beside its text.
+// Facts about a script of a recipe in addition to its text.
 struct ScriptUse {
-  bool keeps_pip = false;   // the method has a cache for what pip keeps
-  bool is_sourced = false;  // another script of the recipe reads it: its shell goes on
+  bool keeps_pip = false;   // the method has a cache for pip
+  bool is_sourced = false;  // another script of the recipe reads it: its shell continues
 };
 
 // A script of a recipe, or one that is looked at alone.

@@ -1,4 +1,4 @@
-// What a check found, and the report that checks write to.
+// A finding of a check, and the report that checks write to.
 #pragma once
 
 #include <optional>
@@ -55,12 +55,12 @@ struct Finding {
   std::string rule;  // id
   Severity severity = Severity::warning;
   SourceLocation where;
-  int end_column = 0;  // one behind the last byte, on the same line; 0 = not known
-  int first_line = 0;  // of the command or instruction that it is part of: a suppression may stand above it
+  int end_column = 0;  // one after the last byte, on the same line; 0 = not known
+  int first_line = 0;  // of its command or instruction: a suppression may be above it
   std::string text;
-  std::string package = {};  // that the text speaks of, where findings of one rule are told together
+  std::string package = {};  // subject of the text, if findings of one rule are reported together
   std::string hint;
-  std::vector<Edit> fix;      // empty: a person has to
+  std::vector<Edit> fix;      // empty: only a person can
   bool suppressed = false;    // by a comment …
   std::string justification;  // … with this reason
 };

@@ -14,7 +14,7 @@
 
 namespace kiln::lint {
 
-// What a path is, by its name and content.
+// Kind of a path, by its name and content.
 enum class FileKind { recipe, matrix, site, dockerfile, definition, script, requirements, python, unknown };
 FileKind kind_of_file(const fs::path& file);
 
@@ -53,13 +53,13 @@ struct LintResult {
 
 class Linter {
  public:
-  // `roots`: where recipes find shared files beside those of their own root.
+  // `roots`: other roots in which recipes find shared files.
   Linter(FileSystem& files, RuleSelection selection, std::vector<fs::path> roots = {})
       : files_(files), selection_(std::move(selection)), roots_(std::move(roots)) {}
 
   // A file, or a folder that is searched for recipes, Dockerfiles and definition files; scripts, Python files
-  // and requirements files count only right in it. Links to folders below it are not followed. Matrices that
-  // are found are answered, for the caller to plan. Throws Error(usage) for a path that is not there.
+  // and requirements files count only right in it. Links to folders below it are not followed. Returns the
+  // matrices that it finds, for the caller to plan. Throws Error(usage) for a missing path.
   std::vector<fs::path> look_at(const fs::path& path);
 
   // The cells of a plan.
@@ -89,8 +89,8 @@ class Linter {
   std::set<std::string> pinned_;  // recipes of bases that a lockfile pins: their tags may move
 };
 
-// What shellcheck says about the files, in one batch; findings of unchanged scripts come from the cache.
-// Throws nothing for a shellcheck that is missing: a note says so.
+// Runs shellcheck on the files, in one batch; findings of unchanged scripts come from the cache. Does not
+// throw if shellcheck is missing: a note says so.
 void run_shellcheck(const std::vector<Script>& scripts, const std::map<std::string, SourceFile>& sources,
                     const Shellcheck& setup, FileSystem& files, Report& report,
                     std::vector<std::string>& notes);

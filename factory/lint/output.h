@@ -27,7 +27,7 @@ std::string table_cell(std::string text);
 
 std::string rules_as_markdown();        // docs/lint.md's table and one paragraph a rule
 std::string rules_as_json();            // array of the rules' members
-std::string explain(const Rule& rule);  // what, why, examples
+std::string explain(const Rule& rule);  // statement, reason, examples
 
 // --fix: what can be mended without a person.
 struct FixedFile {

@@ -39,7 +39,8 @@ void check_recipe(const RecipeSource& recipe, Report& report);  // all of a reci
 void check_recipe_parameters(const RecipeSource& recipe, Report& report);  // KL090, KL091
 void check_recipe_test(const RecipeSource& recipe, Report& report);        // KL040, KL041
 
-// What recipes say of their versions, how each is known and from where: for `kiln lint --facts` and docs/.
+// The facts of recipes about their versions, with the kind and source of each: for `kiln lint --facts` and
+// docs/.
 struct RecipeFacts {
   std::string component;  // "base/cuda"
   std::vector<Fact> facts;
@@ -64,6 +65,6 @@ std::vector<FactLine> fact_lines(const std::vector<RecipeFacts>& recipes);
 std::string facts_in_short(const std::vector<RecipeFacts>& recipes);
 
 std::string facts_as_markdown(const std::vector<RecipeFacts>& recipes);
-std::string facts_as_json(const std::vector<RecipeFacts>& recipes);  // each fact by itself
+std::string facts_as_json(const std::vector<RecipeFacts>& recipes);  // each fact separately
 
 }  // namespace kiln::lint

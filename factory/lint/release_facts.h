@@ -1,4 +1,4 @@
-// What a CUDA release can do: the tables of data/cuda.json, with their sources there.
+// The abilities of CUDA releases: the tables of data/cuda.json, with their sources there.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace kiln::lint {
 
-// "450.80.02" for "11.8"; nullopt for what is no version ("none") or older than the table.
+// "450.80.02" for "11.8"; nullopt for an invalid version ("none") and for one older than the table.
 std::optional<std::string> smallest_driver(std::string_view cuda);
 
 // Why this release makes no code for an accelerator such as "sm_90": "CUDA 11.8 is the first that does", "…
-// the last …"; "" when it does, or when nothing is known. `dropped` tells the two apart.
+// the last …"; "" if it makes code for it, or if nothing is known. `dropped`: it is "the last".
 struct CapabilityGap {
   std::string reason;
   bool dropped = false;
@@ -30,7 +30,7 @@ std::optional<std::string> last_cuda_for(std::string_view family);
 
 bool is_cuda_version(std::string_view text);  // digits and dots
 
-// What TensorFlow's releases need of other software: the table of data/tensorflow.json.
+// The needs of TensorFlow's releases: the table of data/tensorflow.json.
 
 // Whether the wheel of this release takes every later protobuf.
 bool takes_any_protobuf(const Version& tensorflow);
@@ -42,7 +42,7 @@ std::string python_of_base(const std::string& reference);
 struct BazelRange {
   Version first;
   Version last;
-  bool derived = false;  // no upstream file says it: concluded from the releases beside it
+  bool derived = false;  // no upstream file states it: concluded from neighbouring releases
 };
 std::optional<BazelRange> bazel_for(const Version& tensorflow);
 

@@ -1,4 +1,4 @@
-// What rules look at: pieces of shell with where they run.
+// The input of rules: pieces of shell with the place where they run.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace kiln::lint {
 
-// The program behind `sudo`, `env`, `exec`, `command`, `time`, `nice` and `python -m pip`.
+// The program after `sudo`, `env`, `exec`, `command`, `time`, `nice` and `python -m pip`.
 struct Call {
   std::string program;  // the last part of its path: "pip"; "" when there is none (an assignment)
   const ShellToken* word = nullptr;
@@ -41,7 +41,7 @@ enum class ScriptRole {
   other,        // any further section: %test, %runscript, %setup
 };
 bool in_recipe(ScriptRole place);  // a script of a recipe, wherever it runs
-bool stays(ScriptRole place);      // what it writes stays in an image
+bool stays(ScriptRole place);      // its files stay in an image
 
 struct ScriptUnit {
   const SourceFile* file = nullptr;
@@ -49,7 +49,7 @@ struct ScriptUnit {
   ScriptRole place = ScriptRole::recipe;
   ShellText shell;
   bool unattended = false;   // DEBIAN_FRONTEND is set around it
-  bool keeps_pip = false;    // the method has a cache for what pip keeps
+  bool keeps_pip = false;    // the method has a cache for pip
   bool assumes_yes = false;  // apt's configuration answers its questions
   bool stops = false;        // its shell was started with -e
   bool is_sourced = false;   // the shell of another script reads it, and goes on
@@ -79,7 +79,7 @@ struct AptCall {
   Call call;
   const ShellToken* verb;  // "install"
 
-  // What is asked for, as written: "cmake", "cmake=3.16*", "./a.deb", "$PACKAGES".
+  // The requested packages, as written: "cmake", "cmake=3.16*", "./a.deb", "$PACKAGES".
   std::vector<const ShellToken*> packages() const;
 };
 

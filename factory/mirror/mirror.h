@@ -1,4 +1,4 @@
-// The manifest of a mirror, mirror.json: what lies in the folder, and which cells need it. Schema:
+// The manifest of a mirror, mirror.json: the items in the folder, and the cells that need each. Schema:
 // docs/formats/files.md.
 //
 //   sha256/<aa>/<64 hex>            every file, by its content
@@ -41,8 +41,7 @@ struct MirrorItem {
   std::set<std::uint32_t> cells{};  // that need it now: numbers in Mirror::cells
 };
 
-// What stands for the suite of an archive that has neither suites nor components (sources.list(5): an exact
-// path).
+// The suite's name for an archive that has neither suites nor components (sources.list(5): an exact path).
 inline constexpr std::string_view kFlatSuite = "./";
 
 // A suite of a package archive in one state, as a deb822 source without its URI.
@@ -57,7 +56,7 @@ struct MirrorSuite {
 // As a paragraph of apt's sources.
 std::string deb822_of(const MirrorSuite& suite, const std::string& uri, const std::string& options);
 
-// What packages of a base come from.
+// The source of a base's packages.
 struct MirrorArchive {
   std::string base;          // base/debian@trixie
   std::string architecture;  // OCI's word
@@ -77,12 +76,12 @@ struct Mirror {
   // The newest archive of a base in this state; in any state where it is "". nullptr without one.
   const MirrorArchive* archive(std::string_view base, std::string_view architecture,
                                std::string_view state) const;
-  // What a reference names is an image for each architecture.
+  // A reference names an image for each architecture.
   const MirrorItem* image(std::string_view reference, std::string_view architecture) const;
   const MirrorItem* source(std::string_view url, std::string_view checksum) const;  // archive or commit
   const MirrorItem* wheel(const Digest& digest) const;
-  // Cells of this matrix need nothing any more, but those that are named. What no cell needs stays an item:
-  // it is what an earlier lockfile needs.
+  // Removes the needs of this matrix's cells, except for the named ones. An item that no cell needs stays: an
+  // earlier lockfile needs it.
   void forget(std::string_view matrix, const std::set<std::string>& but);
 };
 

@@ -1,5 +1,5 @@
-// A mirror on the disk. Files are there whole and true to their names, or not at all: written aside, hashed
-// on the way, fsynced, renamed. So whatever is killed when, the next `kiln mirror` goes on.
+// A mirror on the disk. Files are either complete and true to their names, or missing: written under another
+// name, hashed on the way, fsynced, renamed. The next `kiln mirror` therefore continues after any kill.
 #pragma once
 
 #include <functional>
@@ -42,10 +42,9 @@ class MirrorFolder {
 
   // Whether all of an item seems to be there: reads nothing of it. Links alone are not the files they name.
   bool has(const MirrorItem& item) const;
-  // Of a layout: what names its manifest. Empty where it is not there.
+  // Digest of the manifest that a layout names. Empty if the layout is missing.
   Digest index_of(const MirrorItem& image) const;
-  // What is wrong with an item: "" when all of it is there and whole; else "is missing", "is damaged". Reads
-  // it.
+  // The damage of an item: "" if it is complete; else "is missing", "is damaged". Reads the item.
   std::string fault_of(const MirrorItem& item, CommandRunner& runner,
                        const std::map<std::string, std::string>& environment) const;
 

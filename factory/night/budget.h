@@ -1,5 +1,5 @@
-// What a night builds when it has not the time for everything: first what is stale, then what was asked for,
-// then what was never built. Pure.
+// Chooses the images that a night builds without enough time for all: first stale ones, then requested ones,
+// then those that were never built. Pure.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class BudgetTurn {
 };
 std::string_view name_of(BudgetTurn turn);
 
-// An image that is to be built.
+// An image to build.
 struct AgendaItem {
   std::uint32_t image = 0;  // of the plan
   BudgetTurn turn = BudgetTurn::never;

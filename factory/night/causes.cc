@@ -228,8 +228,9 @@ Advice advice_on(const NightTrouble& trouble, std::int64_t nights) {
     case TroubleCause::registry:
       return {Actor::site, "mend the registry, or make room there"};
     case TroubleCause::tag:
-      return {Actor::site,
-              "find out who moved it; `kiln publish --take-tags` moves it to the image of the index"};
+      return {
+          Actor::site,
+          "find out which program moved it; `kiln publish --take-tags` moves it to the image of the index"};
     case TroubleCause::disk:
       return {Actor::site, "make room on the disk, or mend it: `kiln gc` lists what can go"};
     case TroubleCause::tool:
@@ -239,7 +240,7 @@ Advice advice_on(const NightTrouble& trouble, std::int64_t nights) {
     case TroubleCause::gain:
       break;  // has its advice
     case TroubleCause::forged:
-      return {Actor::site, "find out who can write there, and remove the record"};
+      return {Actor::site, "find out which users can write there, and remove the record"};
     case TroubleCause::internal:
       break;
   }

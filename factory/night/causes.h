@@ -14,7 +14,7 @@ namespace kiln {
 // largest group first, then by words.
 std::vector<FailureGroup> group_failures(const std::vector<NightImage>& images);
 
-// What it says, without what differs from image to image: "exit status #: curl: (#) …".
+// The message without the parts that differ from image to image: "exit status #: curl: (#) …".
 std::string signature_of(std::string_view what);
 
 // Trouble of a night itself: from an error to a cause and an actor, as verdict.h does it for an image. Pure.
@@ -27,7 +27,7 @@ NightTrouble trouble_of(const Error& error, const std::string& subject, std::str
 // night before. `night`: the number of this one.
 void judge(NightTrouble& trouble, const std::vector<NightTrouble>& before, std::int64_t night);
 
-// What is the same from night to night while the trouble stays: without numbers, digests and paths.
+// The part of a trouble that stays equal from night to night: without numbers, digests and paths.
 std::string identity_of(const NightTrouble& trouble);
 
 // Adds it unless the report has one of the same identity.

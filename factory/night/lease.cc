@@ -206,7 +206,7 @@ void Lease::need() const {
   if (!numbers.empty())
     if (const auto lease = read_lease(lease_path(folder_, numbers.back()))) by = " by " + lease->holder;
   throw Error(ExitCode::locked, "the lease of this night was taken" + by,
-              "this machine gave no sign of life for too long; the other night goes on");
+              "this machine gave no sign of life for too long; the other night continues");
 }
 
 }  // namespace kiln

@@ -1,13 +1,14 @@
 // The lease of a state folder: one night at a time, over all machines that share it. The state's lock
-// (state/lock.h) knows only what the file system tells this machine of the others, which on some (NFS
-// with local locks, Lustre without -o flock) is nothing.
+// (state/lock.h) sees only the locks that the file system shares between machines; some file systems (NFS
+// with local locks, Lustre without -o flock) share none.
 //
 //   nights.lease/<n>   {"holder": "kiln nightly of demo by process 12 on nid001 since …", "machine":
 //   "<boot>"}
 //
 // The highest number counts, and numbers are never used twice: each is made by link(2), so two never have
 // one, and a holder that was thought dead and wakes up finds that a higher one is there. Its time of change
-// is its holder's sign of life, compared with that of a new file beside it: by the file server's clock alone.
+// is its holder's sign of life. It is compared with that of a new file in the same folder, so that only the
+// file server's clock matters.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@
 
 namespace kiln {
 
-// Who holds it, and how long ago it was last heard of.
+// The holder of the lease, and the time since its last sign of life.
 struct LeaseHolder {
   std::string holder;
   std::chrono::seconds silence{0};

@@ -1,5 +1,5 @@
-// What a night measures: images that claim more than stock, and that have no measurement against their
-// stock with these bits, this version of the workload and on this kind of machine. Pure.
+// Chooses the images that a night measures: those that claim more than stock, and that have no measurement
+// against their stock with these bits, this version of the workload and on this kind of machine. Pure.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct MeasureCandidate {
   std::uint32_t image = 0;  // of the plan
   std::string key;
   std::string group;       // whose images have one yardstick: framework, version and accelerators
-  bool is_stock = false;   // what the project itself publishes
+  bool is_stock = false;   // the project's own build
   bool claims = false;     // claims_gain()
   bool was_known = false;  // an earlier night has a word for it under this name, perhaps of other bits
   bool fell_back = false;  // it was proven before, and is not any more

@@ -1,5 +1,5 @@
-// What one night of a matrix did, as its report says it: `<state>/nights/<matrix>/<number>/night.json`.
-// Schema: `kiln schema night`.
+// The report of one night of a matrix: `<state>/nights/<matrix>/<number>/night.json`. Schema: `kiln schema
+// night`.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ std::string_view name_of(Verdict verdict);
 bool is_good(Verdict verdict);     // there is an image of today's plan
 bool has_failed(Verdict verdict);  // this night tried to build it, and there is no image
 
-// Who must act, so that it becomes good.
+// The party that must act on a failure.
 enum class Actor { nobody, recipe, site };
 std::string_view name_of(Actor actor);
 
@@ -61,15 +61,15 @@ struct NightImage {
   std::string name;  // "pytorch:2.6.0-…"; of a cell that is unplanned, its id
   std::string key;   // "" of such a cell
   std::map<std::string, std::string> axes;
-  std::string include;  // "matrix/demo.json:16:5", where an include wants it: no exclude takes it out
+  std::string include;  // "matrix/demo.json:16:5", if an include names it: no exclude removes it
   Verdict verdict = Verdict::not_reached;
   Actor actor = Actor::nobody;
-  std::string advice;                          // what the actor is to do, or what comes by itself; a sentence
+  std::string advice;                          // the task of the actor, or the automatic action; a sentence
   std::string what;                            // how it failed: "pytorch 2.6.0 (pip): exit status 1: …"
   std::string step;                            // that failed, by its key; "" = packaging or planning
   std::string script;                          // of that step: "compiler/turbo (distro): distro.sh"
   FailureClass failure = FailureClass::build;  // of what failed
-  ExitCode cause = ExitCode::images_failed;    // what kiln would exit with, were it this alone
+  ExitCode cause = ExitCode::images_failed;    // kiln's exit code for this failure alone
   std::string log;                             // relative to the state folder
   std::string end_of_log;                      // its last lines, without controls
   std::vector<std::string> why;    // it was built, or had to be: "library/openblas: distro.sh changed (…)"
@@ -81,7 +81,7 @@ struct NightImage {
   std::map<std::string, NightGain> gains{};  // by gain_place() (night_gains.h)
 };
 
-// What kind of trouble the night itself had.
+// Kinds of trouble of the night itself.
 enum class TroubleCause {
   network,   // a registry or a source did not answer
   refused,   // a registry refuses the login or the request
@@ -104,16 +104,16 @@ struct NightTrouble {
   TroubleCause cause = TroubleCause::internal;
   std::string subject;  // the registry, tag, step or file that it is about; "" = the night
   std::string what;     // one line
-  ExitCode code = ExitCode::images_failed;  // what kiln exits with for this trouble alone
+  ExitCode code = ExitCode::images_failed;  // kiln's exit code for this trouble alone
   Actor actor = Actor::nobody;
-  std::string advice;      // what the actor is to do; a sentence
+  std::string advice;      // the task of the actor; a sentence
   std::int64_t since = 0;  // the first night of an unbroken row with this trouble
 };
 
 // Images that failed for one reason.
 struct FailureGroup {
   std::string what;               // as the first of them says it
-  std::vector<std::string> also;  // what others of them say, where it differs in words; the first few
+  std::vector<std::string> also;  // messages of others of them, if they differ; the first few
   Actor actor = Actor::nobody;
   std::vector<std::string> cells;
   std::map<std::string, std::string> shared;  // axis values that all of them have, and not all others
@@ -139,12 +139,12 @@ struct Trend {
   bool suspected = false;
 };
 
-// What the lockfile was moved by, or why it was not.
+// The changes of the lockfile, or the reason why there is none.
 struct LockNews {
   std::vector<std::string> changes;    // "base/debian@trixie: sha256:… → sha256:…"
   std::vector<std::string> held;       // moved, and does not count yet, with the day on which it will
   std::vector<std::string> proposals;  // newer versions, for the site to look at
-  std::vector<std::string> problems;   // what could not be asked
+  std::vector<std::string> problems;   // unanswered requests
 };
 
 struct NightReport {
@@ -157,7 +157,7 @@ struct NightReport {
   std::int64_t every = -1;
   NightState state = NightState::green;
   int exit_code = 0;
-  std::vector<std::string> remarks;  // what a person should know of the whole: a night that did not run, …
+  std::vector<std::string> remarks;  // about the whole night, for people: a night that did not run, …
   std::vector<NightTrouble> troubles;
   std::vector<std::string> warnings;     // all that were given in this night, each once
   std::map<std::string, double> phases;  // seconds of each part: "build"; parts that took no time are absent
@@ -172,8 +172,8 @@ struct NightReport {
   std::int64_t snapshot = 0;  // of the index when the night ended; 0 = none
   bool is_new_snapshot = false;
   std::int64_t last_green = 0;  // when the last green night ended; 0 = none did
-  std::string collected;        // what gc did, in words; "" = nothing
-  std::string registry;         // what was pushed, in words; "" = nowhere
+  std::string collected;        // work of gc, in words; "" = none
+  std::string registry;         // pushed images, in words; "" = none
 
   std::size_t count(Verdict verdict) const;
 };
@@ -181,10 +181,10 @@ struct NightReport {
 Json to_json(const NightReport& report);
 NightReport night_from_json(const JsonNode& node);  // throws Error(input)
 
-// What a report keeps of the nights before it: how they ended, and the values that series are made of. Their
-// reports have thousands of images each, and a night looks back on many. Pure.
+// The part of earlier nights that a report keeps: their results, and the values of series. Their reports have
+// thousands of images each, and a night reads many of them. Pure.
 
-// What a night has added to the series of an image.
+// The values that a night has added to the series of an image.
 struct PastValues {
   std::string name;                      // of the image
   double seconds = 0;                    // 0: it was not built

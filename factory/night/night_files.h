@@ -5,7 +5,7 @@
 //   <number>/past.json     what later nights keep of it (PastNight), with size and time of its night.json:
 //                          one of another night.json is not believed
 //   latest -> <number>
-//   running.json           of the night that runs; what a killed one leaves tells the next of it
+//   running.json           of the running night; the next night detects a killed one by it
 //   published.json         the state folder as a night left it when it published (run/publish.h)
 //   told.json              the last notice that was sent (notice.h)
 #pragma once
@@ -44,12 +44,12 @@ class NightFolder {
   const fs::path& path() const { return path_; }
   fs::path night(std::int64_t number) const;
 
-  // The reports, newest first, until `visit` wants no more: each has thousands of images, so one is in memory
-  // at a time. Damaged ones are left out, and named in `damaged`.
+  // Reads the reports, newest first, until `visit` returns false. Each has thousands of images, so one is in
+  // memory at a time. Damaged ones are left out, and named in `damaged`.
   void each_report(const std::function<bool(const NightReport&)>& visit,
                    std::vector<std::string>* damaged = nullptr) const;
-  // The same of what is kept of each night, without its images. What has no past.json, or a damaged one, is
-  // read from its report.
+  // The same for the kept part of each night, without its images. A night without an intact past.json is read
+  // from its report.
   void each_past(const std::function<bool(PastNight)>& visit,
                  std::vector<std::string>* damaged = nullptr) const;
   // A night that has begun and not ended: it runs, or it was killed.

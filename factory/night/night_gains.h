@@ -1,4 +1,4 @@
-// What a night knows of the gains of its images over stock, and which of them lost a proven one. Pure.
+// The gains of a night's images over stock, and the images that lost a proven one. Pure.
 #pragma once
 
 #include <string>
@@ -27,11 +27,11 @@ void compare_gains(std::vector<NightImage>& images, const std::vector<NightImage
 std::vector<NightTrouble> fallen_troubles(const std::vector<NightImage>& images,
                                           const std::vector<Trend>& trends);
 
-// What the nights before say of this one: times, sizes and speeds whose level has changed. Pure.
+// Compares this night with earlier ones: times, sizes and speeds whose level has changed. Pure.
 
 // `nights`: oldest first, this one last. By image, of the series that this night has added a value to: a
 // night in which an image was not built has no time and no size of it. Only the newest change of a series,
-// and only while it is among its newest values: what is older was told then.
+// and only while it is among its newest values: earlier nights reported older ones.
 std::vector<Trend> find_trends(const std::vector<PastNight>& nights);
 
 }  // namespace kiln

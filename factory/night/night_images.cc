@@ -28,9 +28,7 @@ void advise_on_infrastructure(NightImage& image, std::int64_t nights) {
       break;
   }
   if (nights <= kNightsOfPatience) return advise(image, Actor::nobody, "the next night tries again");
-  advise(image, Actor::site,
-         fmt::format("it is the {} night in a row: something stands in the way for good",
-                     nights == 3 ? "third" : fmt::format("{}th", nights)));
+  advise(image, Actor::site, fmt::format("it failed {} nights in a row: the cause is permanent", nights));
 }
 
 void advise_on_failure(NightImage& image, std::int64_t nights) {
@@ -39,13 +37,13 @@ void advise_on_failure(NightImage& image, std::int64_t nights) {
       return advise(image, Actor::recipe,
                     "fix the recipe or the matrix; kiln cannot build the image until then");
     case FailureClass::build:
-      return advise(
-          image, Actor::recipe,
-          image.step.empty() ? "look at what its packaging found, in its log" : "look at the end of its log");
+      return advise(image, Actor::recipe,
+                    image.step.empty() ? "look at the findings of its packaging, in its log"
+                                       : "look at the end of its log");
     case FailureClass::policy:
       return advise(image, Actor::site,
                     image.cause == ExitCode::network
-                        ? "the registry or a policy refuses it: look at who we are there"
+                        ? "the registry or a policy refuses it: check kiln's login there"
                         : "Slurm refuses the job: mend \"slurm\" in the site file; `kiln doctor` checks it");
     case FailureClass::infrastructure:
       return advise_on_infrastructure(image, nights);
@@ -196,7 +194,7 @@ void judge(NightImage& image, const NightImage* before, std::int64_t night) {
     case Verdict::unplanned:
       return advise(image, Actor::recipe, "fix the named line; kiln cannot build the image until then");
     case Verdict::not_reached:
-      return advise(image, Actor::nobody, "the next night goes on with it");
+      return advise(image, Actor::nobody, "the next night continues with it");
     case Verdict::no_time:
       return advise(image, Actor::nobody, "it did not fit into the budget: a later night has its turn");
     case Verdict::no_machine:

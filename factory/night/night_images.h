@@ -1,5 +1,5 @@
-// What became of every image of a plan in this night: from what the build says, what the state folder keeps,
-// and the night before.
+// The result of every image of a plan in this night, from the build's report, the state folder and the night
+// before.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace kiln {
 
-// What became of an image, against the night before: a verdict, and in words who must act. Pure.
+// The result of an image, compared with the night before: a verdict, and words that say who must act. Pure.
 
-// What may pass without help has an actor from the third night in a row on.
+// A failure that may pass has an actor from the third night in a row on.
 inline constexpr std::int64_t kNightsOfPatience = 2;
 
 // `outcome` → verdict. `before`: the image's cell in the last night that looked at it; null: in none.
@@ -35,11 +35,12 @@ struct GateCells {
   std::vector<std::string> cells;  // ids
 };
 
-// Throws Error(no_match) for a gate that chooses nothing, Error(usage) for a pattern that is none: a gate
-// that is always open is none.
+// Throws Error(no_match) for a gate that chooses no cell, because it would always be open, and Error(usage)
+// for an invalid pattern.
 std::vector<GateCells> find_gates(const std::vector<GateRule>& rules, const BuildPlan& plan);
 
-// What keeps each gate closed. no_machine counts as green: another machine's night answers for it.
+// The cells that keep each gate closed. no_machine counts as green: another machine's night is responsible
+// for it.
 std::vector<GateJob> look_at_gates(const std::vector<GateCells>& gates,
                                    const std::vector<NightImage>& images);
 bool is_open(const std::vector<GateJob>& jobs);

@@ -16,7 +16,8 @@ std::string night_headline(const NightReport& report);
 // "registry.site:5000: cannot push …: 401 Unauthorized; site: renew the login of kiln at registry.site:5000".
 std::string trouble_text(const NightTrouble& trouble);
 
-// Of one image, a sentence with who must act: "recipe: exit status 1 …; look at the end of its log".
+// A sentence on one image, with the party that must act: "recipe: exit status 1 …; look at the end of its
+// log".
 std::string verdict_text(const NightImage& image);
 
 // "3 failures, all with compiler=tvm: exit status 1: …".
@@ -33,7 +34,7 @@ std::string gate_text(const GateJob& job);
 // "pytorch:2.6.0-…: seconds 120.0 → 240.0 (+100 %) since night 9".
 std::string trend_text(const Trend& trend);
 
-// What a terminal gets: what failed and who must act, then what changed. Ends with the headline.
+// The text for a terminal: failures with the party that must act, then changes. Ends with the headline.
 std::string night_text(const NightReport& report);
 
 // As a JUnit report (report/junit.h): a case for each image, each gate, each trouble and the night. With a

@@ -1,4 +1,4 @@
-// What is told to people, and when: on a change, not every night. Pure.
+// Decides which notice people get, and when: on a change, not every night. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace kiln {
 
-// What the last notice said.
+// The contents of the last notice.
 struct SentNotice {
   std::string state;                 // as name_of(NightState); "" = there was no notice
   std::vector<std::string> failing;  // names, sorted
-  // Why, sorted: of each trouble of the night and each failing image, with who must act. nullopt: written by
-  // a kiln that did not record it.
+  // The reasons, sorted: each trouble of the night and each failing image, with the party that must act.
+  // nullopt: written by a kiln that did not record it.
   std::optional<std::vector<std::string>> reasons;
   std::int64_t when = 0;  // seconds since 1970; 0 = not recorded
 };
@@ -23,10 +23,10 @@ SentNotice notice_of(const NightReport& report);
 
 enum class News {
   none,
-  change,   // of the state, of what fails, of a reason, or of who must act
+  change,   // of the state, the failures, a reason, or the party that must act
   reminder  // nothing has changed since the last notice, and that is long ago
 };
-// `remind`: seconds after which a night that is not green is told of again; 0 = never.
+// `remind`: seconds after which kiln repeats the notice of a night that is not green; 0 = never.
 News news_in(const NightReport& report, const SentNotice& before, std::int64_t remind);
 
 // For a webhook or a command; docs/formats/files.md lists its members. `text` is what Slack, Mattermost and

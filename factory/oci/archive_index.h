@@ -13,10 +13,10 @@ namespace kiln {
 
 class ArchiveIndex {
  public:
-  // Reads the headers only. `file` outlives the index. Throws Error(input) for what is no tar archive.
+  // Reads the headers only. `file` outlives the index. Throws Error(input) for an invalid tar archive.
   explicit ArchiveIndex(const ReadOnlyFile& file);
 
-  // The file of this name; links are followed inside the archive. Throws Error(input) when it is not there.
+  // The file of this name; links are followed inside the archive. Throws Error(input) if it is missing.
   BlobSection find(std::string_view name) const;
   bool contains(std::string_view name) const;
 
@@ -29,9 +29,9 @@ class ArchiveIndex {
 
 // Archives of images as `docker save | gzip` makes them. Only for image_source.cc.
 
-// The file itself, or, of a compressed one (gzip, zstd, xz, bzip2), what it decompresses to: in a file
-// without a name below $TMPDIR, which goes with the process. Throws Error(input) for damaged input and for
-// more bytes than a layer may have, and Error(store) without room.
+// The file itself, or, of a compressed one (gzip, zstd, xz, bzip2), its decompressed bytes: in a file without
+// a name below $TMPDIR, which ends with the process. Throws Error(input) for damaged input and for more bytes
+// than a layer may have, and Error(store) without room.
 std::unique_ptr<ReadOnlyFile> open_archive(const fs::path& path);
 
 }  // namespace kiln

@@ -32,7 +32,7 @@ class ReadOnlyFile {
   std::uint64_t size_ = 0;
 };
 
-// Where a blob lies: in a file of its own (an OCI layout) or inside an archive. `file` outlives the blob.
+// Location of a blob: a separate file (an OCI layout) or a part of an archive. `file` outlives the blob.
 struct BlobSection {
   const ReadOnlyFile* file = nullptr;
   std::uint64_t offset = 0;

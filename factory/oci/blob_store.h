@@ -27,7 +27,7 @@
 
 namespace kiln {
 
-// What to do about a blob that is not what was written.
+// Advice about a blob that differs from the written bytes.
 inline constexpr const char* kDamageRemedy =
     "`kiln index fsck --repair` mends what it can, the next `kiln build` makes the rest again";
 
@@ -35,7 +35,7 @@ class BlobStore {
  public:
   // Creates the folders. Throws Error(store).
   explicit BlobStore(std::filesystem::path root);
-  // For those who only read, also where nothing is there: makes nothing. REQUIRES: nothing is written to it.
+  // For callers that only read, also without a store: makes nothing. REQUIRES: nothing is written to it.
   static BlobStore reading(std::filesystem::path root);
 
   const std::filesystem::path& root() const { return root_; }
@@ -81,7 +81,7 @@ class BlobStore {
   std::optional<std::string> read_record(const Digest& manifest) const;
   std::vector<Digest> records() const;  // sorted
 
-  // Removes temporaries whose process is gone. Safe beside running writers; safe to repeat. Returns how many.
+  // Removes temporaries whose process has ended. Safe while writers run; safe to repeat. Returns how many.
   std::size_t drop_dead_temporaries() const;
 
  private:
@@ -91,10 +91,10 @@ class BlobStore {
   std::filesystem::path root_;
 };
 
-// What is wrong with a blob, in words that follow its digest: "is missing", "has 12 of 345 bytes", "does not
-// have the bytes that were written". "" is said of one that is whole.
+// The damage of a blob, in words that follow its digest: "is missing", "has 12 of 345 bytes", "does not have
+// the bytes that were written". "" for a complete blob.
 
-// As far as is to be seen without reading it.
+// Only checks that need no read.
 std::string seen_damage(const BlobStore& store, const Digest& digest, std::uint64_t size);
 
 // Its bytes against its digest, all of them. `size`: that was written; nothing if it is not known. `read`

@@ -77,15 +77,14 @@ ImageConfig image_config_from_json(const JsonNode& node);  // Docker's config is
 Manifest manifest_from_json(const JsonNode& node);         // Error(input) for an image index
 
 // Of several images for one architecture, the one of the lowest rank runs on the most processors. For this
-// folder only.
-// Levels of a processor are nested (amd64: v1 to v4; arm64: v8, v9), so that the lowest runs wherever one of
-// them does. The rank of an image-spec variant: "" first, then v1, v2, …, what is no level last.
+// folder only. Levels of a processor are nested (amd64: v1 to v4; arm64: v8, v9), so that the lowest runs
+// wherever one of them does. The rank of an image-spec variant: "" first, then v1, v2, …, other texts last.
 unsigned variant_rank(std::string_view variant);
 
 // Where an image's shell looks for programs when nothing says otherwise.
 inline constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// What a finished build step leaves of an image: its layers, and the configuration of the base below them.
+// The result of a finished build step: its layers, and the configuration of the base below them.
 struct BuiltLayer {
   Descriptor blob;         // in the blob store
   Digest diff_id;          // of the uncompressed tar

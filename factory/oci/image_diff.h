@@ -1,5 +1,5 @@
-// Two images file by file: what is in one only, and what differs in the others. For those who look for the
-// tool that does not do the same thing twice.
+// Two images file by file: what is in one only, and what differs in the others. Helps to find the tool whose
+// output is not reproducible.
 #pragma once
 
 #include <string>

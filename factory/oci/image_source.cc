@@ -69,7 +69,7 @@ bool differ_in_variant_alone(const std::vector<JsonNode>& nodes) {
 
 [[noreturn]] void refuse_artifact(const JsonNode& node, const std::string& type) {
   if (contains(type, "buildkit.cacheconfig"))
-    node.fail("this is a cache of BuildKit's, not an image", "the image has a tag of its own");
+    node.fail("this is a cache of BuildKit's, not an image", "the image has another tag");
   const bool is_sif = contains(type, "sylabs.sif");
   node.fail(fmt::format("this is not an image: it is of the type '{}'", type),
             is_sif ? "a SIF file: `apptainer pull oras://…` takes it as it is" : "");

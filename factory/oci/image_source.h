@@ -37,7 +37,7 @@ class SourceImage {
                                const std::vector<LayerFile>& layers);
 
   const ImageName& name() const { return called_; }
-  void call(const ImageName& name) { called_ = name; }  // what it was fetched from, for the definition file
+  void call(const ImageName& name) { called_ = name; }  // the fetched reference, for the definition file
   const ImageConfig& config() const { return config_; }
   const std::string& runtime_config() const {
     return runtime_config_;

@@ -270,7 +270,7 @@ std::optional<InodeId> ImageTree::link_target(NodeId literal) {
   Place target = literal_child(resolve(paths_.parent(literal), links), literal);
   if (!target.present() && is_left_out(target)) return std::nullopt;
   if (!target.present())
-    bad_tree(fmt::format("is a hard link to '{}', which is not there", paths_.path(literal)));
+    bad_tree(fmt::format("is a hard link to '{}', which is missing", paths_.path(literal)));
   if (is(target.node, EntryKind::folder)) bad_tree("is a hard link to a folder");
   return slots_[target.node].inode;
 }

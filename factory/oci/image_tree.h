@@ -36,7 +36,7 @@ class PathTable {
   std::string_view name(NodeId node) const;
   std::string path(NodeId node) const;
   std::size_t size() const { return nodes_.size(); }
-  // Bytes that the table takes, and those that a list of all paths would: some who read an image make one.
+  // Bytes that the table takes, and those of a list of all paths, which some readers of an image make.
   std::uint64_t memory() const;
 
  private:
@@ -64,8 +64,8 @@ class PathTable {
 
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 
-// What an entry of a layer became: an inode of the image, or an instruction about paths. Small, there are
-// millions.
+// The result of an entry of a layer: an inode of the image, or an instruction about paths. Small, because
+// there are millions.
 struct Inode {
   NodeId path = kRootNode;  // as the layer names it, symbolic links not followed
   std::uint32_t payload =
@@ -128,8 +128,9 @@ class ImageTree {
   }
 
  private:
-  // What stands at a node. A node is in the tree when it has an inode, its folder is in the tree, and the
-  // folder was not emptied since: removing a folder moves its epoch on and so takes all below away at once.
+  // The contents of a node. A node is in the tree if it has an inode, its folder is in the tree, and the
+  // folder was not emptied since. Removing a folder increases its epoch, which removes everything below at
+  // once.
   struct Slot {
     InodeId inode = kNone;
     std::uint32_t epoch = 0;
@@ -139,7 +140,7 @@ class ImageTree {
   };
   struct Place {
     NodeId node = kRootNode;
-    unsigned missing = 0;  // the last components of the path that are not there
+    unsigned missing = 0;  // number of missing components at the end of the path
     bool present() const { return missing == 0; }
     Place above(const PathTable& paths) const { return {paths.parent(node), missing == 0 ? 0 : missing - 1}; }
   };

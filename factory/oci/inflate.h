@@ -21,7 +21,8 @@ LayerCompression layer_compression(std::string_view media_type, std::string_view
 // Turns compressed bytes into plain ones. Throws Error(input) on damaged input.
 class Inflater {
  public:
-  // Whether zstd's own checksums are compared. Who compares a digest of the plain bytes needs no other.
+  // Whether zstd's own checksums are compared. A caller that compares a digest of the plain bytes needs no
+  // other check.
   enum class Checksums { compared, left_out };
 
   static std::unique_ptr<Inflater> create(LayerCompression compression,

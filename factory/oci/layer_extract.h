@@ -1,8 +1,8 @@
-// A layer without its contents: its entries in their order, and of each file only what its readers make of
-// it. What is read of an extract is what is read of the layer, at a fraction of the work, so whoever puts
-// layers on one another (LayerMerge) need not know which of the two it has.
+// A layer without its contents: its entries in their order, and for each file only the results of its
+// readers. Reading an extract gives the same results as reading the layer, in a fraction of the time.
+// LayerMerge therefore need not know which of the two it has.
 //
-// An extract is kiln's own and never comes from an image. A reader has proven it first.
+// kiln writes extracts; they never come from an image. A reader has verified the layer before.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class ContentExtractor {
   virtual ~ContentExtractor() = default;
   virtual void begin_file(std::string_view path) = 0;  // as ContentSink::next_file has it
   virtual void append(std::string_view bytes) = 0;
-  virtual std::string end_file() = 0;  // what ContentSink::take_extract is given
+  virtual std::string end_file() = 0;  // the argument of ContentSink::take_extract
 };
 
 // Bytes of an extract before it is compressed: over a hundred thousand files with all that is kept of them. A
@@ -29,7 +29,7 @@ class ContentExtractor {
 inline constexpr std::size_t kMostExtract = 128u << 20;
 
 // Reads a whole layer: a zstd frame; nullopt for a layer whose extract is over `most` bytes. Throws
-// Error(input) for what is wrong with the layer, and what `contents` throws.
+// Error(input) for a fault of the layer, and the exceptions of `contents`.
 std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& contents,
                                       std::size_t most = kMostExtract);
 
@@ -50,7 +50,7 @@ class BothExtractors final : public ContentExtractor {
   ContentExtractor& second_;
 };
 
-// Hands everything on to two, and each its own part of what BothExtractors made.
+// Passes everything on to two sinks, and to each its part of the extract of BothExtractors.
 class BothSinks final : public ContentSink {
  public:
   BothSinks(ContentSink& first, ContentSink& second) : first_(first), second_(second) {}

@@ -1,10 +1,10 @@
 // Puts the layers of an image on one another while reading each of them once, the uppermost first.
 //
 // An upper layer decides what of a lower one is seen, so contents that a layer further up replaces or removes
-// are skipped and all others are handed on as they stream by; none is kept in memory. What stands where is
-// worked out afterwards from the entries alone, lowest layer first, as the OCI image-spec tells it
-// (ImageTree). Where that finds that a skipped content is seen after all, through a hard link or a symbolic
-// link, its layer is read a second time.
+// are skipped and all others are handed on as they stream by; none is kept in memory. Afterwards kiln
+// computes the tree from the entries alone, lowest layer first, as the OCI image-spec defines it (ImageTree).
+// If a skipped content turns out to be visible, through a hard link or a symbolic link, its layer is read a
+// second time.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,18 @@ namespace kiln {
 class ContentSink {
  public:
   virtual ~ContentSink() = default;
-  // Told before begin_file: where the layer puts the file, symbolic links not followed. For those who choose.
+  // Called before begin_file: where the layer puts the file, symbolic links not followed. For sinks that read
+  // only some files.
   virtual void next_file(const PathTable&, NodeId) {}
   virtual std::uint32_t begin_file() = 0;  // its content id, counted from 0
   virtual void append(std::string_view bytes) = 0;
   virtual void end_file() = 0;
-  // In the place of append and end_file: what was kept of the content. Only they are given it whose extracts
-  // are read (layer_extract.h).
+  // Takes the kept extract of a content. Called instead of append() and end_file(), only on sinks that read
+  // extracts (layer_extract.h).
   virtual void take_extract(std::string_view extract);
 };
 
-// What a conversion did that the user may want to know.
+// Results of a conversion that the user may need to know.
 struct MergeReport {
   std::uint64_t entries = 0;
   std::uint64_t contents_skipped = 0;

@@ -58,10 +58,9 @@ class LayerEntries {
   virtual ~LayerEntries() = default;
   // False at the end of the layer, whose digests were then right. Throws Error(input) that names the entry.
   virtual bool next(LayerEntry& entry) = 0;
-  // The content of the file that next() gave, in order; holes come as zeros. Call at most once for an entry,
-  // or not at all.
+  // The content of the file that next() gave, in order; holes come as zeros. Call at most once for an entry.
   virtual void read_content(const std::function<void(std::string_view)>& sink) = 0;
-  // What was kept of that content in its place (layer_extract.h); nullopt where it can be read.
+  // The kept extract of that content (layer_extract.h); nullopt if the content itself can be read.
   virtual std::optional<std::string_view> extract() const { return std::nullopt; }
   virtual std::uint64_t compressed_bytes_read() const = 0;
   // An error about the entry that next() gave: "entry #7 'a/b': …".

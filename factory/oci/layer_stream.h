@@ -1,5 +1,5 @@
-// The plain bytes of one layer, decompressed ahead by a thread of its own and hashed by another; digest,
-// DiffID and the limits on what a layer may decompress to are enforced on the way.
+// The plain bytes of one layer, decompressed ahead by one thread and hashed by another; digest, DiffID and
+// the limits on what a layer may decompress to are enforced on the way.
 //
 //     blob ──read, sha256──▶ inflate ──chunk──▶ next() ──▶ tar reader
 //                                        └────▶ sha256 ──▶ DiffID
@@ -39,8 +39,8 @@ class LayerStream {
   std::string_view next();
   // Reads to the end, so that the digests are checked.
   void drain();
-  // Bytes of the blob behind what next() gave so far: the same in every run, however far ahead the threads
-  // are, so that a limit in terms of it refuses a layer always or never.
+  // Bytes of the blob from which the result of next() so far was decompressed. The count is the same in every
+  // run, however far ahead the threads are, so a limit on it refuses a layer always or never.
   std::uint64_t compressed_bytes_read() const;
 
  private:

@@ -18,14 +18,14 @@ struct LayoutImage {
   std::vector<Descriptor> layers;
   std::map<std::string, std::string> annotations;  // of the manifest
   std::string tag;                                 // org.opencontainers.image.ref.name
-  // Artifact manifests in the store whose subject is this image; listed in index.json beside it, untagged.
+  // Artifact manifests in the store whose subject is this image; also listed in index.json, untagged.
   std::vector<Descriptor> referrers{};
 };
 
-// What write_layout will write of it.
+// The manifest that write_layout will write.
 Manifest manifest_of(const LayoutImage& image);
 
-// What write_layout made: both are in the store as well.
+// The blobs that write_layout made; both are also in the store.
 struct LayoutDescriptors {
   Descriptor manifest;
   Descriptor config;
@@ -39,7 +39,7 @@ Descriptor manifest_descriptor(const LayoutImage& image);
 LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image, const BlobStore& store,
                                FileSystem& files);
 
-// What a layout's index says.
+// Contents of a layout's index.
 struct LayoutIndex {
   Descriptor manifest;
   std::string tag;
@@ -51,8 +51,8 @@ void write_layout_again(const fs::path& folder, const LayoutIndex& index, const 
 // Whether the layout's own two files are as they were written.
 bool says(const fs::path& folder, const LayoutIndex& index);
 
-// What is to be seen of a layout without reading its blobs: "" when its index can be read, and it holds, with
-// their sizes, what the index names and these blobs; else what is wrong: "has no blobs/sha256/…".
+// Checks a layout without reading its blobs. "" if its index is readable and the layout has, with their
+// sizes, these blobs and those that the index names; else the damage: "has no blobs/sha256/…".
 std::string layout_damage(const fs::path& folder, const std::vector<Descriptor>& blobs);
 
 // The manifests that a layout's index names; nothing for a layout without an index that can be read.

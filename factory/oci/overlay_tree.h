@@ -16,7 +16,7 @@ namespace kiln {
 
 struct ChangedTree {
   std::filesystem::path folder;              // overlayfs' upper folder
-  std::vector<std::filesystem::path> below;  // what it lies upon, topmost first; empty: upon nothing
+  std::vector<std::filesystem::path> below;  // the trees below it, topmost first
 };
 
 // True for paths (relative, no leading "/") that never belong in a layer: run/*, tmp/*, apt's archives and
@@ -34,10 +34,10 @@ struct TreeEntry {
 
 // Calls `visit` for everything that belongs in a layer: folders before what they hold, names in byte order,
 // an opaque mark right after its folder. Droppings, sockets, device nodes (only root can make them, and the
-// bits are to be the same for all; every container has a /dev of its own) and the engine's empty
-// etc/hosts, etc/hostname and etc/resolv.conf are left out. A folder counts as opaque only where it hides one
-// below: overlayfs marks every new folder. Throws Error(store) for what cannot be read, Error(images_failed)
-// for what no layer can hold.
+// bits are to be the same for all; every container has its own /dev) and the engine's empty etc/hosts,
+// etc/hostname and etc/resolv.conf are left out. A folder counts as opaque only where it hides one below:
+// overlayfs marks every new folder. Throws Error(store) for unreadable entries, and Error(images_failed) for
+// entries that no layer can express.
 void walk_changes(const ChangedTree& tree, const std::function<void(const TreeEntry&)>& visit);
 
 // Deletes what walk_changes leaves out as a dropping, so that a kept container equals its layer. REQUIRES:

@@ -19,11 +19,12 @@ std::string repository_name(std::string_view reference);
 // "" without one, and of an image of this machine's disk.
 std::string tag_of(std::string_view reference);
 
-// `name@sha256:…`: skopeo, Docker and Apptainer disagree on a tag beside a digest, so there is none.
-// REQUIRES: is_in_registry(reference).
+// `name@sha256:…`: without a tag, because skopeo, Docker and Apptainer disagree on a tag together with a
+// digest. REQUIRES: is_in_registry(reference).
 std::string pinned_reference(std::string_view reference, const Digest& digest);
 
-// A tag beside a digest is dropped: the digest decides, and skopeo refuses both. Other references stay.
+// Drops the tag of a reference that also has a digest: the digest decides, and skopeo refuses both. Other
+// references stay.
 std::string without_tag_beside_digest(std::string_view reference);
 
 }  // namespace kiln

@@ -142,7 +142,7 @@ void throw_registry_error(const std::string& action, const CommandResult& result
   std::string what = fmt::format("{}: {}", action, message_of(last_lines(result.tail, 1)));
   const std::string& said = result.tail;
   if (contains_any(said, {"no space left on device", "disk quota exceeded"}))
-    throw Error(ExitCode::store, what, "the disk is full: with room, the same command goes on");
+    throw Error(ExitCode::store, what, "the disk is full: free space, and the same command continues");
   if (contains_any(said, {"manifest unknown", "name unknown", "no such file or directory", "not found in"}))
     throw Error(ExitCode::input, what, "check the image reference");
   if (contains_any(said, {"unauthorized", "authentication required", "denied", "rejected by policy"}))

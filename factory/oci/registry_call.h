@@ -17,7 +17,7 @@ namespace kiln {
 inline constexpr double kLongestWait = 300;  // seconds, for a registry that says when to come back
 
 // Seconds before the next try, after `tries` of them: 1, 2, 4 … 30, and up to half of that less, so that
-// those who failed together do not come together.
+// processes that failed together do not retry together.
 double backoff(int tries);
 
 // Seconds that a Retry-After asks for (RFC 9110, 10.2.3: a number, or a date in any of the three forms of
@@ -36,7 +36,7 @@ struct PullState {
 // "12.3 MB, 4.5 MB/s", or what it waits for.
 std::string text_of(const PullState& state);
 
-// Sleeps; throws Error(interrupted) as soon as we are told to end.
+// Sleeps; throws Error(interrupted) as soon as kiln is told to end.
 void wait_unless_interrupted(std::chrono::milliseconds time);
 
 // How registries are asked. `environment`: of skopeo; its REGISTRY_AUTH_FILE, CONTAINERS_REGISTRIES_CONF and
@@ -58,10 +58,10 @@ struct RegistryCall {
   fs::path log = {};     // gets what skopeo says, and each wait; "": none
 };
 
-// Asks until there is an answer. What passes (500, 502, 503, 504, 429, connections that break, silence) is
-// tried again after a while that doubles and is not the same for all who wait, or as long as a Retry-After
-// says; complete blobs in `layout` are not fetched again. Throws Error(network), which says what happened and
-// how often it was tried, when limits or tries are used up, and Error(interrupted). Every other failure is in
+// Asks until there is an answer. Transient failures (500, 502, 503, 504, 429, broken connections, silence)
+// are retried after a time that doubles and that differs between waiting processes, or after the time of a
+// Retry-After. Complete blobs in `layout` are not fetched again. Throws Error(network), with the failure and
+// the number of tries, when limits or tries are used up, and Error(interrupted). Every other failure is in
 // the result, for throw_registry_error.
 CommandResult ask_registry(const RegistryCall& call, const Skopeo& skopeo);
 
@@ -77,9 +77,9 @@ struct Setback {
 // Set while skopeo sleeps after a 429. `now`: UTC seconds, for a Retry-After that is a date.
 std::optional<Setback> too_many_requests(std::string_view said, std::int64_t now);
 
-// `action` says what was tried: "cannot pull docker.io/library/debian:13". Throws Error(input) for an image
-// that is not there, Error(network) for a registry that cannot be reached or refuses. REQUIRES: the
-// result is not ok.
+// `action` is the beginning of the message: "cannot pull docker.io/library/debian:13". Throws Error(input)
+// for a missing image, Error(network) for a registry that cannot be reached or refuses. REQUIRES: the result
+// is not ok.
 [[noreturn]] void throw_registry_error(const std::string& action, const CommandResult& result);
 
 }  // namespace kiln

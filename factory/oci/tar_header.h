@@ -1,5 +1,5 @@
 // One header block of a tar archive, and the PAX records that stand before one, as Go's archive/tar reads
-// them: container engines are written in Go, and what they unpack is what an image is.
+// them: container engines are written in Go, and their way of unpacking defines an image.
 //
 // POSIX.1-2017, pax, "ustar Interchange Format". Places in the block, in bytes: name 0 (100), mode 100 (8),
 // uid 108 (8), gid 116 (8), size 124 (12), time 136 (12), checksum 148 (8), type 156 (1), link 157 (100),
@@ -28,7 +28,7 @@ struct TarHeader {
   bool is_gnu = false;     // of the format that GNU tar wrote before POSIX's
 };
 
-// REQUIRES: a whole block. Throws Error(input) for a wrong checksum and for what is no number.
+// REQUIRES: a whole block. Throws Error(input) for a wrong checksum and for an invalid number.
 TarHeader parse_tar_header(std::string_view block);
 bool is_zero_block(std::string_view block);
 

@@ -19,7 +19,7 @@ class TarInput {
   virtual ~TarInput() = default;
   // The next bytes, at most `most` and valid until the next call; empty at the end.
   virtual std::string_view next_bytes(std::size_t most) = 0;
-  // Goes on behind the next `size` bytes. False when the input ends before.
+  // Skips the next `size` bytes. False when the input ends before.
   virtual bool skip(std::uint64_t size);
 };
 
@@ -35,7 +35,7 @@ struct TarRegion {
 };
 
 struct TarMember {
-  char type = '0';           // of POSIX's, and 'S' for GNU's sparse file; '\0' is told as '0' or '5'
+  char type = '0';           // of POSIX's, and 'S' for GNU's sparse file; '\0' appears as '0' or '5'
   std::string name;          // as written, over 100 bytes from the headers before it
   std::string link;          // of types '1' and '2'
   std::uint64_t size = 0;    // of its content, holes included
@@ -54,8 +54,8 @@ class TarReader {
   // `input` outlives the reader.
   explicit TarReader(TarInput& input, const TarLimits& limits = {}) : input_(input), limits_(limits) {}
 
-  // False at the end of the archive; whatever follows is left unread. What is left of the content before is
-  // skipped. Throws Error(input), and then `member` has the name as far as it is known.
+  // False at the end of the archive; later bytes stay unread. Skips the rest of the content before. Throws
+  // Error(input), and then `member` has the name if it is known.
   bool next(TarMember& member);
   // The content of the member that next() gave, in order; holes come as zeros. Call at most once for a
   // member. False where the archive ends before.
@@ -74,7 +74,7 @@ class TarReader {
   TarInput& input_;
   TarLimits limits_;
   std::uint64_t rest_ = 0;     // of the content, bytes not yet read
-  std::uint64_t padding_ = 0;  // behind it, to a whole block
+  std::uint64_t padding_ = 0;  // after the content, up to a whole block
   PaxRecords pax_;             // of the next member
   std::string long_name_;
   std::string long_link_;

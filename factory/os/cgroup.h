@@ -1,6 +1,6 @@
-// The memory of one command in a control group of its own (cgroups(7)): what it has, the most that it may
-// have, and whether the kernel's OOM killer took a process of it. Version 2 where the group that we are in is
-// delegated to us, else version 1 where we may make groups, which takes root.
+// The memory of one command in a separate control group (cgroups(7)): its use, its limit, and whether the
+// kernel's OOM killer ended a process of it. Version 2 if kiln's own group is delegated to it, else version 1
+// if kiln may make groups, which requires root.
 #pragma once
 
 #include <sys/types.h>
@@ -22,27 +22,28 @@ struct CgroupPath {
 };
 
 // `own`: /proc/self/cgroup; `root`: where groups are mounted, /sys/fs/cgroup; `process`: ours, which must be
-// in the place, or it is another's. nullopt where we may make none that counts memory. Changes nothing.
+// in the place, or it is another's. nullopt if kiln may not make one that counts memory. Changes nothing.
 std::optional<CgroupPath> find_cgroup_path(std::string_view own, const std::filesystem::path& root,
                                            pid_t process);
 // Of this process.
 std::optional<CgroupPath> find_cgroup_path();
 
-// Makes groups below a place of version 2 count memory. A group with processes of its own may not, so all of
-// them move into the group `kiln` below it, as delegation means it. False when that fails.
+// Makes groups below a place of version 2 count memory. A group that contains processes may not do this, so
+// kiln moves all of them into the group `kiln` below it, as delegation intends. False when that fails.
 bool make_ready(const CgroupPath& place);
 
 class MemoryCgroup {
  public:
-  // A new group below `place` with a limit in bytes (0: none); nullopt when the system refuses. What killed
-  // processes left there is removed. REQUIRES: the place is ready.
+  // A new group below `place` with a limit in bytes (0: none); nullopt when the system refuses. Removes the
+  // remains of killed processes there. REQUIRES: the place is ready.
   static std::optional<MemoryCgroup> make(const CgroupPath& place, std::uint64_t limit);
   MemoryCgroup(MemoryCgroup&& other) noexcept;
   MemoryCgroup& operator=(MemoryCgroup&&) = delete;
   ~MemoryCgroup();  // removes it; with processes in it, it stays for a later make()
 
   int version() const { return version_; }
-  // A descriptor: who writes "0" to it is in the group, and what it starts. May be used after fork(2).
+  // A descriptor: a process that writes "0" to it joins the group, with its later children. May be used after
+  // fork(2).
   int entrance() const { return entrance_; }
   bool has_processes() const;
   std::uint64_t memory() const;  // bytes of its processes and of shared memory, now

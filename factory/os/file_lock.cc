@@ -35,10 +35,10 @@ std::optional<FileLock> FileLock::try_open(const fs::path& file, int flags, Lock
   int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0644);
   if (fd < 0 && errno == ENOENT && flags == 0) return std::nullopt;
   if (fd < 0 && errno == ELOOP)
-    throw Error(ExitCode::store,
-                fmt::format("the lock {} is a symbolic link, and what it points to is not kiln's to write",
-                            file.string()),
-                "remove the link: kiln makes a file in its place");
+    throw Error(
+        ExitCode::store,
+        fmt::format("the lock {} is a symbolic link, and kiln may not write its target", file.string()),
+        "remove the link: kiln makes a file in its place");
   if (fd < 0)
     throw Error(ExitCode::store,
                 fmt::format("cannot open the lock {}: {}", file.string(), std::strerror(errno)));

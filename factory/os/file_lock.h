@@ -1,5 +1,5 @@
 // A lock between processes (flock): the kernel frees it when its holder dies, however that happens. Its
-// holder may remove the file; who waits for it then makes a new one. A symbolic link is refused.
+// holder may remove the file; a waiting process then makes a new one. A symbolic link is refused.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ class FileLock {
                                              LockKind kind = LockKind::exclusive);
   // That of a file which is there and which no process holds: its holder is dead. nullopt for every other.
   static std::optional<FileLock> of_the_dead(const std::filesystem::path& file);
-  // Replaces the text of the lock's file: who holds it. For people; a failure to write is no error.
+  // Replaces the text of the lock's file, which names the holder. For people; a failure to write is no error.
   void write(std::string_view text) const;
 
  private:
@@ -32,9 +32,9 @@ class FileLock {
   FileHandle fd_;
 };
 
-// A lock for the time of one piece of work. Its file goes when the work ends, also by an exception, and while
-// the lock is still held: removed later, it could be the next holder's. That of a killed process is left to
-// the process that does the same work next.
+// A lock for the time of one piece of work. Removes its file when the work ends, also by an exception, and
+// while it still holds the lock: later, the file could be the next holder's. That of a killed process is left
+// to the process that does the same work next.
 class PassingLock {
  public:
   // As FileLock::acquire.

@@ -1,17 +1,17 @@
-// Folders whose files have the modes, groups and attributes that their makers give them. A folder hands down
-// its set-group-id bit, its group and its default ACL to what is made in it; project folders of a site have
-// them. What goes into an image must not: equal keys would make other bits there.
+// Folders whose files have the modes, groups and attributes that their makers give them. New files inherit
+// the set-group-id bit, the group and the default ACL of their folder; project folders of a site have them.
+// Files of an image must not inherit them, because equal keys would make other bits there.
 #pragma once
 
 #include <filesystem>
 
 namespace kiln {
 
-// Whether the folder gives something of its own to what is made in it. False where it is missing.
+// Whether new files in the folder inherit something from it. False if the folder is missing.
 bool hands_down(const std::filesystem::path& folder);
 
-// Makes the folder and its parents where they are missing, and takes from it what it would hand down.
-// Throws Error(store).
+// Makes the folder and its missing parents, and removes the attributes that its files would inherit. Throws
+// Error(store).
 void make_plain_folder(const std::filesystem::path& folder);
 
 }  // namespace kiln

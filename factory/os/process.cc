@@ -344,8 +344,8 @@ CommandResult run_process(const Command& command, const Clock& clock) {
   out.write_end.close();
   err.write_end.close();
   if (!child.why_not_alone.empty())
-    output.remark(
-        fmt::format("no PID namespace ({}): what this leaves running goes on", child.why_not_alone));
+    output.remark(fmt::format("no PID namespace ({}): processes that this leaves running continue",
+                              child.why_not_alone));
   Watch(command, child, out, err, clock, output, memory, result).run();
   return result;
 }

@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// What RealCommandRunner does, which hands in the real clock.
+// The work of RealCommandRunner, which passes the real clock.
 CommandResult run_process(const Command& command, const Clock& clock);
 
 }  // namespace kiln

@@ -1,7 +1,7 @@
-// A child that is alone: a PID namespace (pid_namespaces(7)) with a /proc of its own. It sees what it started
-// and nothing else. Between us and it stands the first process of the namespace, a few lines of ours, which
-// reaps what is orphaned. The kernel ends everything inside when that goes: after the child, and with us,
-// however we end.
+// Runs a child in a PID namespace (pid_namespaces(7)) with its own /proc. The child sees only its own
+// descendants. Its parent is the first process of the namespace, a few lines of kiln, which reaps orphans.
+// The kernel ends all processes of the namespace when that process ends: after the child, and together with
+// kiln, however kiln ends.
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,7 @@ class ProcessNamespace {
   [[noreturn]] void reap(pid_t child) const;
 
   Pipe report_;  // from the first process: 0 or errno, then the child's status
-  Pipe life_;    // we hold the writing end for as long as we live
+  Pipe life_;    // kiln holds the writing end while it lives
 };
 
 }  // namespace kiln

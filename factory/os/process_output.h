@@ -1,4 +1,4 @@
-// What a child process says, while it runs: kept, shown or hidden as its Command wants it.
+// Handles the output of a running child process: keeps, shows or hides it as its Command states.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class ProcessOutput {
   ProcessOutput(const Command& command, CommandResult& result);
 
   void add(std::string_view bytes, bool is_stdout);
-  void remark(const std::string& text) const;  // a line of ours, in the log
+  void remark(const std::string& text) const;  // a line of kiln, in the log
   void finish();                               // after the last take(): hands on what is not a whole line yet
   bool over_limit() const;                     // of bytes taken
 

@@ -20,7 +20,7 @@ struct Examination {
   unsigned jobs = 1;                      // scanning threads
   evidence::FactsCache* cache = nullptr;  // null: every file is read anew
   KeptContents* kept = nullptr;           // null: the layers are read though equal ones were
-  KeptLayers* layers = nullptr;           // null: no layer is read from what another image's had
+  KeptLayers* layers = nullptr;           // null: no kept entries of other images' layers are used
 };
 
 struct Contents {
@@ -36,7 +36,7 @@ struct Contents {
 Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore& store,
                  const Examination& how);
 
-// What an image's labels claim; of another target, when `target` is not empty.
+// The declaration in an image's labels; of another target, if `target` is not empty.
 evidence::Declaration declared_by(const ImageConfig& config, const std::string& target);
 
 // Throws Error(images_failed) when the code exceeds the declared target.

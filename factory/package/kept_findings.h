@@ -1,4 +1,4 @@
-// What was found in images, kept for the next image that has the same layers. One cache folder holds it all:
+// Keeps findings in images for the next image with the same layers. One cache folder has all of them:
 //
 //   facts-<hash>    the facts of an ELF file, by its bytes         evidence::FolderCache
 //   layer-<hash>    an extract of a layer, by layer                KeptLayers
@@ -27,9 +27,9 @@ class KeptLayers final : public evidence::LayerExtracts {
   KeptLayers(CacheFolder& folder, unsigned jobs, evidence::FactsCache* cache, std::size_t most = kMostExtract)
       : folder_(folder), jobs_(jobs), cache_(cache), most_(most) {}
 
-  // What is kept, else what is made of the layer and kept. A second caller for the same layer waits.
-  // nullptr for a layer that is damaged or extraordinarily large: reading it says what there is to say.
-  // Throws Error(interrupted), Error(store) where the extract cannot be written.
+  // Returns the kept entries, else makes them from the layer and keeps them. A second caller for the same
+  // layer waits. nullptr for a layer that is damaged or extraordinarily large: reading the layer itself then
+  // gives the error. Throws Error(interrupted), Error(store) where the extract cannot be written.
   std::unique_ptr<LayerEntries> open(const evidence::LayerBlob& layer) override;
 
  private:
@@ -43,16 +43,16 @@ class KeptLayers final : public evidence::LayerExtracts {
   std::set<std::string> whole_;  // digests of blobs whose bytes were compared: one that is opened twice
 };
 
-// What was found in layers, kept for the next cell that has the same ones and declares the same: its key and
-// labels are others, and an image of gigabytes is read once.
+// Keeps findings in layers for the next cell that has the same layers and the same declaration. Its key and
+// labels differ, and an image of gigabytes is read once.
 class KeptContents {
  public:
-  // `tools`: versions of what judges the findings, beside findings_version().
+  // `tools`: versions of the tools that judge the findings, in addition to findings_version().
   KeptContents(CacheFolder& folder, std::string tools) : folder_(folder), tools_(std::move(tools)) {}
 
-  // What is kept for these layers and this declaration, else what `examine` finds, which is kept. Whoever
-  // asks for the same at the same time waits for the first. Nothing is taken from here while the report
-  // or a layer is missing in the store or damaged: `examine` says so.
+  // Returns the kept contents for these layers and this declaration, else those that `examine` finds, and
+  // keeps them. A second thread that asks for the same contents waits for the first. Nothing kept is used
+  // while the report or a layer is missing in the store or damaged: `examine` then reports it.
   Contents once(const LayerChain& built, const evidence::Declaration& declared, const BlobStore& store,
                 const std::function<Contents()>& examine);
 

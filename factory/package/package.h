@@ -3,7 +3,7 @@
 //   examine            what is inside (examine.h)
 //   compose            configuration and manifest
 //   attach_documents   bills, provenance, evidence
-//   attach_sif         where the site wants one
+//   attach_sif         if the site file requests one
 //
 // All blobs are in the store when it returns; the caller that keeps the artifact gives them a name.
 #pragma once
@@ -25,21 +25,20 @@
 
 namespace kiln {
 
-// What an image says of itself before anybody has looked into it. Packaging begins with it, and so does the
-// question what a cell that is not built would answer.
+// The record of an image as declared, before its contents are examined. Packaging begins with it. It also
+// shows what a cell would answer that is not built.
 //
-// The names, the choice, the facts, the labels and what the image needs of a host. `architecture`: OCI's, as
-// the image's configuration has it ("amd64"). `glibc`: the one that was found in the image; "" while nobody
-// has looked, and then that of its components' facts counts. Nothing is said of layers, manifest, evidence
-// and time.
+// It has the names, the choice, the facts, the labels and the needs of the host. `architecture`: OCI's, as
+// the image's configuration has it ("amd64"). `glibc`: the version found in the image; "" before the
+// examination, when the components' facts count. Layers, manifest, evidence and time are empty.
 ImageRecord declared_record(const ImageSpec& spec, const std::string& architecture,
                             const std::string& glibc = "");
 
-// What an image of the plan becomes. It is composed once and goes from pass to pass.
+// The package of an image of the plan. It is composed once and goes from pass to pass.
 struct Artifact {
-  LayoutImage image;    // what write_layout takes; `referrers` are those of the documents attached so far
+  LayoutImage image;    // input of write_layout; `referrers`: the documents attached so far
   Descriptor manifest;  // of the image; what is attached does not change it
-  ImageRecord record;   // what the index will know; `layout` is left to the caller that keeps the image
+  ImageRecord record;   // for the index; the caller that keeps the image sets `layout`
 };
 
 // The image of these layers: the base's configuration, then the recipe's environment, labels and command. The
@@ -51,7 +50,7 @@ Artifact compose(const ImageSpec& spec, const LayerChain& built, EvidenceRecord 
 // the way back: such documents read from images, whatever made them.
 inline constexpr std::string_view kEvidenceType = "application/vnd.kiln.evidence.v1+json";
 
-// Who says so, and when.
+// Author and time of a document.
 struct DocumentFacts {
   std::int64_t epoch = 0;  // seconds since 1970
   std::string tool;        // version of kiln
@@ -100,7 +99,7 @@ Artifact attach_sif(Artifact artifact, const SifFacts& facts, const BlobStore& s
 struct PackageRequest {
   const ImageSpec& image;
   std::string plan;         // its name
-  const LayerChain& built;  // what the image's last step left
+  const LayerChain& built;  // layers of the image's last step
   const sbom::RecipeOrigin& origin;
   const Microarchitectures& cpus;
   DocumentFacts facts;

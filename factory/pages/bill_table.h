@@ -1,4 +1,4 @@
-// What is installed in an image, under which licences: an SPDX document (2.3) as tables. Pure.
+// The packages in an image and their licences: an SPDX document (2.3) as tables. Pure.
 #pragma once
 
 #include <string>

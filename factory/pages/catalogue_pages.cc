@@ -86,7 +86,7 @@ class PrivateFolder {
  public:
   explicit PrivateFolder(const fs::path& beside)
       : made_(make_temporary_folder(beside.parent_path(), "." + beside.filename().string() + ".new-")) {
-    if (made_.descriptor < 0) fail_with_errno(errno, "cannot make a folder beside", beside);
+    if (made_.descriptor < 0) fail_with_errno(errno, "cannot make a folder next to", beside);
   }
   ~PrivateFolder() {
     std::error_code ignored;

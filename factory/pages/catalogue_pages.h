@@ -1,6 +1,6 @@
-// The catalogue as pages for people: one snapshot of the index → a path below / → bytes. Each page is made by
-// itself, when it is asked for, so that a folder of all of them and a server that makes one have the same
-// bytes. Pure, but for what the source reads.
+// The catalogue as pages for people: one snapshot of the index → a path below / → bytes. Each page is made
+// separately, when it is requested, so that a folder of all pages and a server of single pages have the same
+// bytes. Pure, except for the reads of the source.
 //
 //   index.html, data.js         the catalogue, and its rows
 //   packages.js                 what is installed in them
@@ -55,18 +55,18 @@ class CataloguePages {
   SpeedTable speeds_;
 };
 
-// All pages as a folder of files, which is there whole or not at all.
+// All pages as a folder of files, which is either complete or missing.
 
-// What was written.
+// Size of a written export.
 struct WrittenPages {
   std::size_t files = 0;
   std::uint64_t bytes = 0;
 };
 
-// Writes them into a private folder beside `folder` and puts it in its place in one step; an export that was
-// there goes. Killed before that, the old one stays as it was, and the next one takes away what is left. Does
-// not wait for the disk: it can be made again. Throws Error(usage) where `folder` is something else than an
-// export, Error(store) where it cannot be written, Error(interrupted).
+// Writes them into a private folder next to `folder`, and then exchanges the two in one step, which also
+// removes an earlier export. Killed before that, the old one stays as it was, and the next one takes away
+// what is left. Does not wait for the disk: it can be made again. Throws Error(usage) where `folder` is
+// something else than an export, Error(store) where it cannot be written, Error(interrupted).
 WrittenPages write_pages(const CataloguePages& pages, const std::filesystem::path& folder, FileSystem& files);
 
 }  // namespace kiln

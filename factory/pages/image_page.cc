@@ -157,7 +157,7 @@ std::string evidence_html(const EvidenceRecord& evidence) {
                      code(accepted.file) + " " + markup_text(accepted.by + ": " + accepted.reason));
   for (const auto& [what, file] : evidence.shown_by)
     rows += fact_row(markup_text(what) + " is shown by", code(file));
-  return "<p>What was found in the machine code of the image when it was built.</p>\n" + facts_list(rows);
+  return "<p>The findings in the machine code of the image, from its build.</p>\n" + facts_list(rows);
 }
 
 std::string tests_html(const ImageRecord& image) {
@@ -212,7 +212,7 @@ std::string definitions_html(const IndexEntry& entry, const PageSource& source,
   if (image.cell.empty()) return html;
   std::string matrix = provenance && provenance->problem.empty() ? matrix_of(provenance->text) : "";
   if (matrix.empty() && !entry.matrices.empty()) matrix = entry.matrices.front();
-  return html + copy_block("Makes them, with their scripts beside them",
+  return html + copy_block("Makes them, with their scripts next to them",
                            fmt::format("kiln generate -f {} -o out {}",
                                        matrix.empty() ? "MATRIX" : shell_word("matrix/" + matrix + ".json"),
                                        shell_word(image.cell)));
@@ -241,7 +241,7 @@ std::string history_html(const ImageRecord& image, const PageContent& content, c
         span->image == own ? " <span class=\"badge\">this one</span>" : "", state);
   }
   if (rows.empty()) return "";
-  return "<p>What had this name in which snapshots.</p>\n" +
+  return "<p>The images of this name in each snapshot.</p>\n" +
          wide_table("History over snapshots",
                     {"Snapshots", "Since", image.external() ? "Mapping" : "Digest", "State"}, rows);
 }
@@ -353,7 +353,7 @@ std::string image_page(std::size_t number, const PageContent& content, const Pag
       {"run", "Run it", commands_html(image)},
       {"names", "Names", names_html(image)},
       {"speed", "Measured speed", measured},
-      {"contents", "What is in it", components_html(image)},
+      {"contents", "Contents", components_html(image)},
       {"flags", "Compiler flags", all_flags_html(image, provenance)},
       {"evidence", "Evidence", evidence_html(image.evidence)},
       {"tests", "Tests", tests_html(image)},

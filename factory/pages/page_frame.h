@@ -1,5 +1,4 @@
-// What all pages have around their content: head, policy, ways to the others, and from which snapshot they
-// are. Pure.
+// The frame of all pages: head, policy, links to the others, and their snapshot. Pure.
 #pragma once
 
 #include <string>
@@ -35,11 +34,11 @@ std::string section(std::string_view id, std::string_view title, const std::stri
 // Text to copy under a label, which is markup.
 std::string copy_block(const std::string& label, const std::string& text);
 
-// A <table> that scrolls by itself where it is too wide. `caption` is read aloud, the head is markup.
+// A <table> that scrolls separately if it is too wide. `caption` is read aloud, the head is markup.
 std::string wide_table(const std::string& caption, const std::vector<std::string>& head,
                        const std::string& rows);
 
-// What pages are called, and what images are called on them. Pure.
+// The names of pages, and the names of images on them. Pure.
 
 // A name as one part of a path that every file system and every URL takes as it is: the name itself where it
 // is of [a-z0-9._-], else what is left of it, "~" and twelve digits of its SHA-256, so that no two names
@@ -53,7 +52,7 @@ std::string night_path(std::string_view matrix, std::int64_t number);
 // From a page at `path` up to the folder of all: "../../", "" for index.html.
 std::string way_up(std::string_view path);
 
-// What an image is called among these: several mappings may have one reference.
+// The names of these images: several mappings may have one reference.
 class PageNames {
  public:
   explicit PageNames(const std::vector<IndexEntry>& entries);

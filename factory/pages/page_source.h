@@ -1,4 +1,4 @@
-// What pages are made of: values that are read once, and what is asked for when a page needs it.
+// The data of pages: values that are read once, and values that a page requests when it needs them.
 #pragma once
 
 #include <cstdint>
@@ -38,15 +38,15 @@ struct PageContent {
   std::vector<Snapshot> snapshots;    // all that there are, newest first
   std::vector<IndexEntry> entries;    // of `snapshot`
   std::vector<NightRow> nights = {};  // newest first in each matrix
-  // When the first snapshot that has it was made, RFC 3339, by ImageRecord::identity as hex. What images say
-  // of themselves is SOURCE_DATE_EPOCH, so that their bits are the same whenever they are made.
+  // When the first snapshot that has it was made, RFC 3339, by ImageRecord::identity as hex. Images
+  // themselves state SOURCE_DATE_EPOCH, so that their bits do not depend on the time.
   std::map<std::string, std::string> published = {};
 
   std::string published_at(const ImageRecord& image) const;  // "": not known
 };
 
-// What only some page needs, and what is too much to be held for all. May be asked by several threads at
-// once where the real one says so.
+// Data that only some pages need, and that is too large to be held for all. Several threads may ask at once
+// if the implementation allows it.
 class PageSource {
  public:
   virtual ~PageSource() = default;

@@ -28,7 +28,7 @@ std::string image_page(std::size_t number, const PageContent& content, const Pag
 // The rows of the catalogue for its script: data.js. Pure.
 
 // `window.kilnCatalogue = {…};`, ASCII where the names are: rows as arrays, words as numbers into a list.
-// What stands where is named in assets/catalogue.js.
+// assets/catalogue.js names the columns.
 std::string catalogue_data(const PageContent& content, const PageNames& names);
 
 // `window.kilnPackages = {…};`: what the bills of materials list, "name version", for each row of data.js the
@@ -44,7 +44,7 @@ struct RunCommand {
 };
 
 struct RunCommands {
-  // What a reader should know first: that it is in no registry, that only some engines can have it.
+  // Notes for the reader: the image is in no registry, or only some engines can use it.
   std::vector<std::string> notes;
   std::vector<RunCommand> commands;  // empty: the notes say why
 };

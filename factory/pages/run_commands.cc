@@ -128,7 +128,7 @@ RunCommands of_mapping(const ImageRecord& image) {
              "Its hub is one that Apptainer alone can pull from."},
             {{"Apptainer", fmt::format("apptainer pull image.sif {}\napptainer exec{} image.sif {}",
                                        reference, gpu_words(image).apptainer, trial_of(image))}}};
-  return {{"This reference is none that a container engine takes, so there is no command for it."}, {}};
+  return {{"No container engine accepts this reference, so this page shows no command."}, {}};
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ std::string host_words(const HostDescription& host) {
   std::string words = host.model.empty() ? host.cpu : host.model;
   if (host.cores > 0) words += (words.empty() ? "" : ", ") + counted(host.cores, "processor");
   for (const std::string& accelerator : host.accelerators) words += ", " + accelerator;
-  return words.empty() ? "a host that says nothing of itself" : words;
+  return words.empty() ? "a host without a description" : words;
 }
 
 std::map<SpeedConditions, const Measurement*> latest_speeds(const IndexEntry& entry) {
@@ -149,9 +149,8 @@ std::string SpeedTable::html(std::size_t number, const std::vector<IndexEntry>& 
     html += place_html(place, rows_of(place, numbers, number, entries), numbers.size(), names);
   }
   if (html.empty()) return "";
-  return "<p>A bar is the median of the samples, its whiskers are their quartiles. What was measured under "
-         "other "
-         "circumstances is another table.</p>\n" +
+  return "<p>A bar is the median of the samples, its whiskers are their quartiles. Measurements under other "
+         "circumstances are in another table.</p>\n" +
          html;
 }
 

@@ -1,5 +1,5 @@
-// Measured speeds, as tables with a picture in each row: what was measured under the same circumstances
-// stands together, with its spread, and nothing else does. Pure.
+// Measured speeds, as tables with a picture in each row: only measurements under equal circumstances are
+// together, with their spread. Pure.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// What has to be the same for two speeds of images to stand beside each other.
+// Conditions that must be equal for the speeds of two images to be compared.
 struct SpeedConditions {
   std::string application;  // in lower case
   std::string workload;

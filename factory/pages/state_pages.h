@@ -1,4 +1,4 @@
-// What pages are made of, read from a state folder: its index, the documents in its store, the plans that its
+// Reads the data of pages from a state folder: its index, the documents in its store, the plans that its
 // builds kept, its nights.
 #pragma once
 

@@ -1,5 +1,5 @@
-// plan: Resolution → BuildPlan, what can be built: every image under a name of its own, and the reason for
-// every cell that has none. The third stage. Pure.
+// plan: Resolution → BuildPlan, what can be built: every image under a unique name, and the reason for every
+// cell without an image. The third stage. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// A resolution whose images have names of their own. Refers to nothing that it does not hold.
+// A resolution whose images have unique names. It owns everything that it refers to.
 class BuildPlan {
  public:
   const std::string& name() const { return resolution_.expansion().matrix().name; }

@@ -143,7 +143,7 @@ bool is_excluded(std::vector<Pattern>& patterns, const CellNames& names) {
 
 std::string hint_for(const Pattern& pattern, const CellList& cells) {
   if (pattern.text.find(' ') != std::string::npos)  // no name has one
-    return "write each pattern as an argument of its own";
+    return "write each pattern as a separate argument";
   std::size_t count = 0;
   std::string reason;
   for (std::size_t number = 0; number < cells.excluded(); ++number) {

@@ -14,7 +14,7 @@ namespace kiln {
 // `xla+tvm`.
 struct CellPatterns {
   std::vector<std::string> only;     // of one axis: any of them; of different axes: all; names are one "axis"
-  std::vector<std::string> exclude;  // what any of them matches is left out
+  std::vector<std::string> exclude;  // cells that match any of them are left out
   bool empty() const { return only.empty() && exclude.empty(); }
 };
 

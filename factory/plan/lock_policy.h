@@ -1,5 +1,5 @@
-// What a night may do to a lockfile by itself: the site's UpdatePolicy beside what the outside says now.
-// Pure: what is outside is asked for through LockSources.
+// Decides how a night may change a lockfile automatically: compares the site's UpdatePolicy with the current
+// answers from outside. Pure: LockSources asks the registries, archives and repositories.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ Json to_json(const HeldChange& held);  // of the change, with "until"
 // "base/ubuntu@18.04:hub: digest amd64 1a2b3c4d5e6f → 9f8e7d6c5b4a, held until 2026-11-30T10:00:00Z".
 std::string text_of(const HeldChange& held);
 
-// What could not be asked, or is not upstream's: the lockfile has what it had, of a new entry nothing.
+// An input whose state could not be found, or that is not upstream's: the lockfile keeps its entry, and gets
+// no new one.
 struct LockProblem {
   std::string id;  // lock_id
   Error why;
@@ -37,13 +38,13 @@ struct PolicyUpdate {
 
 // `lock` with what differs in `asked` where the policy lets it move at `now` (Unix seconds); the others are
 // held. Digests and archives of the architectures that both have, and archspec; an entry moves with all of
-// them. An entry that `asked` lacks stays. No date ("since") is old enough, and so is an entry of `lost`:
-// what it pins cannot be had any more.
+// them. An entry that `asked` lacks stays. An entry without a date ("since") is old enough, and so is an
+// entry of `lost`, whose pinned content is no longer available.
 PolicyUpdate apply_policy(const Lockfile& lock, const Lockfile& asked, const UpdatePolicy& policy,
                           std::int64_t now, const std::set<std::string>& lost = {});
 
 // Whether entries come and go and follow the recipes before the policy is applied. `whole`: as make_lock has
-// it. `additions`: so, but nothing goes, because some cells are broken and what they need is not known.
+// it. `additions`: the same, but without removals, because the needs of broken cells are not known.
 // `pins_only`: none of it (--locked: what was not reviewed is a gap, not an addition).
 enum class LockScope { whole, additions, pins_only };
 

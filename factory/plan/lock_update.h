@@ -1,5 +1,5 @@
-// What a plan asks of a lockfile, what a lockfile lacks, and how a new one is made of the old. Pure: what is
-// outside is asked for through LockSources.
+// Finds the entries that a plan needs from a lockfile, finds the missing ones, and makes a new lockfile from
+// the old one. Pure: LockSources asks the registries, archives and repositories.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// A component, version and method that images of the plan are made of: as itself, or in a build stage.
+// A component, version and method of images of the plan: in the image, or in a build stage.
 struct LockNeed {
   const Recipe* component = nullptr;
   const ComponentVersion* version = nullptr;
@@ -24,8 +24,8 @@ struct LockNeed {
 
 using LockNeeds = std::map<std::string, LockNeed>;  // by lock_id
 
-// What the images need, without their applications. REQUIRES: the resolution was made of these recipes, which
-// outlive the needs.
+// The needs of the images, without their applications. REQUIRES: the resolution was made of these recipes,
+// which outlive the needs.
 LockNeeds lock_needs(const Resolution& resolution, const RecipeBook& recipes);
 
 // Something that the plan needs and the lockfile does not have, or has otherwise.
@@ -34,8 +34,8 @@ struct LockGap {
   std::string what;
 };
 
-// What moves from night to night while there is no lockfile: ids of the bases whose image or package archive
-// nothing pins.
+// The bases that change from night to night without a lockfile: ids of those whose image or package archive
+// is not pinned.
 std::vector<std::string> floating_needs(const LockNeeds& needs);
 
 using RecipeDigest = std::function<Digest(const Recipe&)>;  // of recipe.json and its files
@@ -45,11 +45,11 @@ using RecipeDigest = std::function<Digest(const Recipe&)>;  // of recipe.json an
 std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec,
                                const RecipeDigest& recipe = {});
 
-// Where new entries come from. Errors are theirs: Error(network) for what cannot be reached.
+// Where new entries come from. Their errors pass through: Error(network) for an unreachable source.
 struct LockSources {
   // The digest of the manifest that `reference` names today for an architecture.
   std::function<Digest(const std::string& reference, const std::string& architecture)> digest;
-  // What the recipe's `archive` script prints.
+  // The output of the recipe's `archive` script.
   std::function<std::string(const LockNeed&, const std::string& architecture)> archive;
   RecipeDigest recipe;
   std::string archspec;
@@ -60,8 +60,8 @@ struct LockSources {
   std::int64_t now = 0;  // Unix seconds: the date of what is pinned or moves; 0: it gets none
 };
 
-// The lockfile of a plan. With `previous`, what it pins and still fits stays; what nothing needs any more
-// goes. Throws Error(input) at a commit that is not upstream's.
+// The lockfile of a plan. With `previous`, its pins that still fit stay; entries without a need are removed.
+// Throws Error(input) at a commit that is not upstream's.
 Lockfile make_lock(const LockNeeds& needs, const Lockfile* previous, const LockSources& sources);
 
 // `previous` with only those entries made anew that one of `names` means: a component (`pytorch`,

@@ -18,12 +18,12 @@ Json to_json(const ExcludedCell& cell);
 Json to_json(const FlagOrigin& flag);
 Json to_json(const BrokenCell& cell);
 
-// The text of plan.json, with each cell and each step on a line of its own (plan_json.cc draws it).
+// The text of plan.json, with each cell and each step on a separate line (plan_json.cc draws it).
 std::string plan_text(const BuildPlan& plan);
 // Of these cells alone, and the steps that they need.
 std::string plan_text(const BuildPlan& plan, const ChosenCells& cells);
 
-// What a plan.json says: its images one by one, each whole.
+// Contents of a plan.json: its images one by one, each complete.
 struct PlanDocument {
   std::string name;
   std::vector<ImageSpec> images;

@@ -22,11 +22,11 @@ struct UpstreamRelease {
 };
 
 // The releases that tags are: what '*' of the pattern stands for, where that is a version. `tags`: commits by
-// name. What is neither in the pattern nor a version is left out.
+// name. Tags that do not match the pattern, or are no version, are left out.
 std::vector<UpstreamRelease> releases_of_tags(const std::string& pattern,
                                               const std::map<std::string, std::string>& tags);
 
-// What an upstream is called: "torch on the package index", "https://example.org/x.git".
+// The name of an upstream: "torch on the package index", "https://example.org/x.git".
 std::string name_of(const Upstream& upstream);
 
 struct Proposal {
@@ -36,7 +36,7 @@ struct Proposal {
   UpstreamRelease release;
   std::string newest;           // of the recipe's own versions in that range; "" when it has none
   std::string recipe;           // file and line of its newest version there
-  Json version{};               // what to write there for the release: the newest's facts, to be checked
+  Json version{};               // proposed entry for the release: the newest's facts, to be checked
   std::int64_t first_seen = 0;  // Unix seconds, of the first version that was proposed in its place
   bool is_new = false;          // was not shown before
 };
@@ -56,7 +56,7 @@ std::string with_version(const std::string& recipe, const Proposal& proposal);
 std::optional<Proposal> newer_release(const Recipe& recipe, const Upstream& upstream,
                                       const std::vector<UpstreamRelease>& releases);
 
-// What was proposed, and in which order: a place for each upstream of a recipe.
+// The earlier proposals, in their order: an entry for each upstream of a recipe.
 struct ProposalMemory {
   struct Place {
     Proposal proposal;  // without is_new

@@ -44,7 +44,7 @@ VersionRange range_at(const std::string& text, const SourceLocation& where);
 // A value that is a range and not one version: it has an operator, a `*`, a comma or a blank.
 bool is_version_range(std::string_view text);
 
-// What a matrix names and a book of recipes lacks.
+// Components that a matrix names and a book of recipes lacks.
 
 // Whether the matrix, or a recipe of the book, names a component that is not in the book.
 bool names_unknown(const RecipeBook& recipes, const Matrix& matrix);

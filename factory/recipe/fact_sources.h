@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// built: an image was built with it, and its tests passed. read: it stands in upstream's own files. seen: it
-// stands in what others published. derived: it follows from other facts. unknown: it was not found.
+// built: an image was built with it, and its tests passed. read: upstream's own files state it. seen: others
+// published it. derived: it follows from other facts. unknown: it was not found.
 enum class Knowledge { built, read, seen, derived, unknown };
 std::string_view name_of(Knowledge knowledge);
 std::vector<std::string> knowledge_names();

@@ -221,7 +221,8 @@ LockEntry read_entry(const std::string& id, const JsonNode& node, const SourceLo
     entry.since = since->string();
     const auto seconds = unix_seconds_of(entry.since);
     if (!seconds || rfc3339(*seconds) != entry.since)
-      since->fail(fmt::format("expected a date, found '{}'", entry.since), "such as 2026-11-23T10:00:00Z");
+      since->fail(fmt::format("expected a date, found '{}'", entry.since),
+                  "for example 2026-11-23T10:00:00Z");
   }
   return entry;
 }

@@ -1,4 +1,4 @@
-// The lockfile: what a plan fetches, fixed. `kiln lock` writes it beside the matrix (demo.json →
+// The lockfile: the pinned inputs of a plan. `kiln lock` writes it next to the matrix (demo.json →
 // demo.lock.json); every command that plans reads it. Schema: `kiln schema lock`.
 //
 //   {
@@ -36,7 +36,7 @@ struct LockEntry {
   std::string method;
   std::string image;                            // as the recipe has it, {version} filled in
   std::map<std::string, Digest> digests;        // of the platform's manifest, never of an image index
-  std::map<std::string, std::string> archives;  // what the recipe's `archive` script printed
+  std::map<std::string, std::string> archives;  // output of the recipe's `archive` script
   std::string floating;                         // why nothing pins it; "" when something does or need not
   std::string source_url;
   std::string source_checksum;  // sha256:… or git:<commit>
@@ -67,18 +67,18 @@ fs::path lockfile_beside(const fs::path& matrix);
 Lockfile read_lockfile(const JsonDocument& document);
 
 Json to_json(const Lockfile& lock);
-std::string lockfile_text(const Lockfile& lock);  // what is written; the same lock gives the same bytes
+std::string lockfile_text(const Lockfile& lock);  // the bytes of the file; equal locks give equal bytes
 
-// Fixes what the lockfile pins in the recipes that the plan is made of. An entry whose image is not the
-// recipe's any more pins nothing.
+// Applies the pins of the lockfile to the recipes of the plan. An entry whose image is not the recipe's any
+// more pins nothing.
 void pin_recipes(RecipeBook& recipes, const Lockfile& lock);
 
-// What differs between two lockfiles, one line of a table each.
+// The differences of two lockfiles, one line of a table each.
 struct LockChange {
   std::string id;    // lock_id, or "archspec"
   std::string what;  // "entry", "image", "digest amd64", "archive amd64", "floating", "source", "recipe"
   std::string before;
-  std::string now;  // "" when gone, as `before` when new
+  std::string now;  // "" for a removed entry, as `before` is for a new one
   bool operator==(const LockChange&) const = default;
 };
 std::vector<LockChange> compare_locks(const Lockfile& before, const Lockfile& now);

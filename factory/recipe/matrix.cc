@@ -32,7 +32,7 @@ void check_components(Kind kind, const JsonNode& node, const std::string& text) 
   for (const ComponentValue& value : values) {
     if (!is_name(value.name) || !(value.version.empty() || is_name(value.version)))
       node.fail(fmt::format("expected a component, found '{}'", value.text), kComponentForm);
-    if (value.name == "none") node.fail(fmt::format("'none' stands alone, found '{}'", text));
+    if (value.name == "none") node.fail(fmt::format("'none' must be alone, found '{}'", text));
     if (!value.method.empty() && !contains(methods, value.method))
       node.fail(fmt::format("unknown method '{}' in '{}'", value.method, value.text),
                 did_you_mean(value.method, methods, "methods: "));
@@ -44,7 +44,7 @@ void check_target(const JsonNode& node, const std::string& text) {
       text, [](char c) { return is_name(std::string_view(&c, 1)) || contains("_.-:,", c); });
   if (!good || !is_name(text.substr(0, text.find(','))))
     node.fail(fmt::format("expected a target, found '{}'", text),
-              "such as x86_64_v3 or x86_64_v3,nvidia:sm_80");
+              "for example x86_64_v3 or x86_64_v3,nvidia:sm_80");
 }
 
 // A glob over an axis' values: no blanks, which would be a sign of a version range on the wrong axis.
@@ -52,7 +52,7 @@ std::string read_glob(const JsonNode& node) {
   std::string text = read_text(node);
   if (text.find_first_of(" <>=") != std::string::npos)
     node.fail(fmt::format("expected a value or a glob, found '{}'", text),
-              "version ranges stand on 'version' and facts");
+              "only 'version' and facts may have version ranges");
   return text;
 }
 
@@ -65,7 +65,7 @@ bool is_fact_key(const std::string& key) {
   std::string hint = did_you_mean(key, keys_of("matrix/cell"));
   if (const std::size_t dot = key.find('.'); dot != std::string::npos) {
     if (use != PartialUse::condition)
-      hint = "facts stand in the conditions of constraints only";
+      hint = "only the conditions of constraints may contain facts";
     else if (kind_from(key.substr(0, dot)))
       hint = "a fact is <kind>.<name>, and its name small letters, digits and _";
     else
@@ -266,7 +266,7 @@ void MatrixReader::read_file(const fs::path& file, const JsonNode& root) {
   const auto groups = root.find("groups");
   const auto includes = root.find("includes");
   if (axes && groups)
-    groups->fail("a matrix has 'axes' or 'groups', not both", "make the axes a group of their own");
+    groups->fail("a matrix has 'axes' or 'groups', not both", "make the axes a separate group");
   if (!axes && !groups && !includes) root.fail("a matrix needs 'axes', 'groups' or 'includes'");
   for (const char* key : {"exclude", "include"})
     if (!axes && root.find(key))

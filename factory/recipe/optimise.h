@@ -26,7 +26,7 @@ struct Optimise {
   OptimiseSetting pgo;
   std::string profile;  // absolute path of the folder of profiles; "" = /opt/kiln/profile/<component>
 
-  // What `other` says goes before what this says.
+  // The statements of `other` override those of this one.
   Optimise overridden_by(const Optimise& other) const;
   bool says_nothing() const;
   // "o3+lto+pgo-use": what holds, defaults included; LTO and PGO only where they are on.
@@ -43,8 +43,8 @@ Optimise parse_optimise(std::string_view value, const SourceLocation& where,
 struct OptimiseFlags {
   std::string level;    // -O3
   std::string compile;  // -flto=auto
-  std::string link;     // what the linker's command line needs, too
-  std::string note;     // what was done in place of what was asked for, mostly ""
+  std::string link;     // also for the linker's command line
+  std::string note;     // the replacement of an unsupported request, mostly ""
 };
 
 // `compiler` is archspec's name. The other alternative is why there are none: "nvhpc has no level 's'".

@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// What is given a variable. Those that are not listed are in no key.
+// The scripts that get a variable. Variables that are not listed are in no key.
 enum class GivenTo {
   lister,           // a script whose method lists it under "parameters"
   lister_and_test,  // every test of the component as well, listed or not
@@ -22,14 +22,14 @@ enum class GivenTo {
   archive_script,
 };
 
-// What its value comes from.
+// Source of its value.
 enum class ParameterKind {
   own,             // this component's version and method: the same wherever the method is used
   archive,         // the lockfile
   fact,            // facts of the version
   others,          // the image's components of a kind
   target,          // the target alone
-  optimise,        // what the method and the cell ask for
+  optimise,        // requested by the method and the cell
   cpu_flags,       // the compiler of the stage and the target
   compiler_flags,  // these, and what the method and the cell ask for
   gpu_flags,       // the target's GPUs
@@ -51,11 +51,10 @@ std::span<const Parameter> parameters();
 // The row of this variable; that of KILN_FACT_<NAME> for KILN_FACT_PYTHON. nullptr for other names.
 const Parameter* find_parameter(std::string_view name);
 
-// Whether a script of the method reads the version's source: of a wheel nobody need ask where its commit is
-// from.
+// Whether a script of the method reads the version's source. The commit of a wheel need not be looked up.
 bool reads_source(const Method& method);
 
-// True for what a method may list.
+// True for a parameter that a method may list.
 bool is_known_parameter(std::string_view name);
 
 // True for the variables that every script gets and that no key covers (KILN_JOBS, HOME, PIP_*, …): listing
@@ -82,13 +81,13 @@ bool is_gpu_variable(std::string_view name);
 bool depends_on_optimise(std::string_view name);  // of those that depend on the compiler
 
 // The caches that a method may declare ("cache": ["ccache"]): folders that a script finds again when it runs
-// another time, and that are in no key and in no layer. What each tool must be told so that what lies there
-// cannot change bits is in run/caches.cc.
+// another time, and that are in no key and in no layer. run/caches.cc has each tool's settings that keep the
+// cached files from changing bits.
 struct CacheKind {
   std::string_view name;     // in recipes
   std::string_view word;     // a script that uses it has this,
   std::string_view without;  // and not this, which switches it off
-  std::string_view how;      // what a script has to do, for people
+  std::string_view how;      // the duty of a script, for people
 };
 
 const CacheKind* find_cache_kind(std::string_view name);  // nullptr: unknown

@@ -1,7 +1,6 @@
-// A recipe: one component, its versions, its install methods and the scripts that do the work.
-// On disk: recipes/<kind>/<name>/recipe.json and the files it names; "shared:<path>" names
-// recipes/shared/<path>, which scripts find beside their own files, without its folders. Schema: `kiln schema
-// recipe`.
+// A recipe: one component, its versions, its install methods and the scripts that do the work. On disk:
+// recipes/<kind>/<name>/recipe.json and the files it names; "shared:<path>" names recipes/shared/<path>,
+// which scripts find next to their own files, without its folders. Schema: `kiln schema recipe`.
 #pragma once
 
 #include <map>
@@ -46,12 +45,12 @@ struct RecipeFile {
   fs::path source{};  // where it was read from; never in a key
 };
 
-// Of a root, beside the kinds: files that several recipes name as "shared:<path>".
+// Folder of a root, next to the kinds: files that several recipes name as "shared:<path>".
 inline constexpr std::string_view kSharedFolder = "shared";
 
 using ComponentKey = std::pair<Kind, std::string>;
 
-// Another component beside this one, in all or some of its versions: "framework/tensorflow",
+// Another component in the same image, in all or some of its versions: "framework/tensorflow",
 // "base/cuda@>=12 <13".
 struct Companion {
   ComponentKey component;
@@ -62,7 +61,7 @@ struct Companion {
   }
 };
 
-// Where a need, a test or a file of a method holds: all that is said must match.
+// Conditions of a need, a test or a file of a method: all stated ones must match.
 struct When {
   VersionRange version;  // of the component itself
   std::string target;    // a glob over the target (Target::matches); "" = every target
@@ -108,7 +107,7 @@ struct Method {
   std::string name;        // hub, pip, distro, vendor, source
   bool optimised = false;  // an "opt build" in the DSL's sense: made for the target, or replaces a stock part
                            // by a faster one
-  bool stock = false;      // what the component's own project publishes, and what others are compared with
+  bool stock = false;      // the project's own build, with which others are compared
   std::string image;       // base only: OCI reference to pull (may contain {version}); "" otherwise
   std::string
       rootfs;  // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
@@ -118,10 +117,10 @@ struct Method {
   std::vector<std::string> files;       // further files that the scripts read
   std::vector<When> file_when{};        // one for each of `files`; empty where all always are
   std::vector<std::string> parameters;  // environment variables that the scripts read (recipe/parameters.h)
-  std::vector<std::string> secrets;     // names of files that the site hands in while the script runs
+  std::vector<std::string> secrets;     // names of files that the site provides while the script runs
   std::vector<std::string> cache{};     // that script and build script find again (parameters.h); in no key
   std::vector<Need> needs;              // in the image, at run time
-  std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
+  std::vector<std::string> after;       // kinds or names that are below this one if both are in the image
   std::vector<SourceLocation> after_where;  // one for each of `after`
   std::optional<BuildStage> build;
   std::map<std::string, EnvironmentValue> environment;  // of the final image
@@ -131,15 +130,14 @@ struct Method {
   SourceLocation where;
 };
 
-// What the lockfile fixes of one version and method of a base (recipe/lockfile.h). By architecture, in OCI's
-// words.
+// The pinned inputs of one version and method of a base (recipe/lockfile.h). By architecture, in OCI's words.
 struct Pin {
   std::map<std::string, Digest> digests;        // of the manifest of the image to pull
   std::map<std::string, std::string> archives;  // KILN_ARCHIVE of the rootfs script
 };
 
-// The version of the same base that build stages stand upon, with the compilers and headers that images on
-// this one do without. Both have the method.
+// The version of the same base for build stages, with the compilers and headers that images on this one lack.
+// Both have the method.
 struct BuildBase {
   Version version;
   SourceLocation where;
@@ -177,8 +175,8 @@ struct AcceptedFile {
 };
 
 // An AcceptedFile of a recipe, and where it holds: in the layers that this component made, and no others. It
-// changes what is said of an image and none of its bits, so it is in no key. It is in a label of the image,
-// which makes the name of the image's record another: kiln packages the image again, and runs no step.
+// changes the description of an image and none of its bits, so it is in no key. It is in a label of the
+// image, which makes the name of the image's record another: kiln packages the image again, and runs no step.
 struct Acceptance {
   AcceptedFile file;
   std::string method;     // "" = every method
@@ -202,7 +200,8 @@ struct Recipe {
   std::string description;
   std::string licenses;  // SPDX expression
   std::string homepage;
-  // What it is in an image, such as "allocator": an image has at most one component of a role; "" = none.
+  // Its role in an image, for example "allocator": an image has at most one component of a role; "" = no
+  // role.
   std::string role{};
   std::vector<ComponentVersion> versions;   // newest first
   std::vector<Upstream> upstream{};         // in the file's order
@@ -218,19 +217,19 @@ struct Recipe {
   std::vector<AcceptedFile> accepted(const Version& version, std::string_view by_method) const;
 };
 
-// A component whose recipe is wrong: nothing is made of it.
+// A component with a wrong recipe: no image uses it.
 struct BrokenRecipe {
-  Recipe read;  // what could be: kind, name, file, and the versions where they were well formed
+  Recipe read;  // the readable part: kind, name, file, and the versions if they are well formed
   Error why;    // Error(input)
 };
 
 // All components, found under recipes/<kind>/<name>/recipe.json of one or more roots (later roots win by
-// name, for shared files as well). One that is wrong is kept apart, with its error: it is the business of the
-// cells that need it, and of nobody else.
+// name, for shared files as well). A wrong recipe is kept apart, with its error: it affects only the cells
+// that need it.
 class RecipeBook {
  public:
   // Reads every file that a recipe names, and looks at what only all recipes together show
-  // (reference_faults). Throws Error(input) for a root that is not there.
+  // (reference_faults). Throws Error(input) for a missing root.
   static RecipeBook read(const FileSystem& files, const std::vector<fs::path>& roots);
   void add(Recipe recipe);
   void add_broken(BrokenRecipe recipe);  // in place of one of that name
@@ -241,7 +240,7 @@ class RecipeBook {
 
   const BrokenRecipe* find_broken(Kind kind, std::string_view name) const;
   const std::map<ComponentKey, BrokenRecipe>& broken() const { return broken_; }
-  // Folders that are no kind of component: what is in them is no recipe of anybody.
+  // Folders that are no kind of component: their files are no recipes.
   const std::vector<Error>& misplaced() const { return misplaced_; }
   void refuse_broken() const;  // throws the first error of both
 
@@ -270,7 +269,7 @@ std::variant<Recipe, BrokenRecipe> try_recipe(std::string_view json, const fs::p
 
 // Error(input) of each component with a need that names no component of the book or a range without a
 // version, or an `after` that names neither a kind nor a component; and of each one in a circle of needs.
-// What is needed of a broken recipe is not looked into.
+// Needs of a broken recipe are not checked.
 std::map<ComponentKey, Error> reference_faults(const RecipeBook& recipes);
 
 }  // namespace kiln

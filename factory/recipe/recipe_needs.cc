@@ -14,7 +14,7 @@ std::string read_target_glob(const JsonNode& node) {
   std::string glob = read_text(node);
   if (glob.find_first_of(" <>=") != std::string::npos)
     node.fail(fmt::format("expected a target or a glob over targets, found '{}'", glob),
-              "such as *nvidia* or zen*");
+              "for example *nvidia* or zen*");
   return glob;
 }
 
@@ -36,7 +36,7 @@ Need read_any_need(const JsonNode& node, const std::vector<ComponentVersion>& ow
   need.where = node.where();
   const JsonNode list = node.at("any");
   for (const JsonNode& item : read_at_least_one(list, "need")) need.any.push_back(read_plain_need(item, own));
-  if (need.any.size() == 1) list.fail("one alternative is no choice", "write it as a need of its own");
+  if (need.any.size() == 1) list.fail("one alternative is no choice", "write it as a separate need");
   if (auto when = node.find("when")) need.when = read_when(*when, own);
   return need;
 }

@@ -1,4 +1,5 @@
-// What a recipe says of other components, and where that holds. Used by the readers and by resolve only.
+// Statements of a recipe about other components, and their conditions. Used by the readers and by resolve
+// only.
 #pragma once
 
 #include <vector>

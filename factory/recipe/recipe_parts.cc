@@ -18,7 +18,7 @@ namespace {
 std::string read_url(const JsonNode& node) {
   std::string url = read_text(node);
   if (!contains(url, "://") || contains(url, ' '))
-    node.fail(fmt::format("expected a URL, found '{}'", url), "such as https://…");
+    node.fail(fmt::format("expected a URL, found '{}'", url), "for example https://…");
   return url;
 }
 
@@ -122,7 +122,7 @@ std::string read_tag_pattern(const JsonNode& node) {
   auto allowed = [](char c) { return is_letter_or_digit(c) || contains("_./+-*", c); };
   if (std::ranges::count(pattern, '*') != 1 || !std::ranges::all_of(pattern, allowed))
     node.fail(fmt::format("expected a pattern of tags, found '{}'", pattern),
-              "one * stands for the version, as in v*; letters, digits and _ . / + - beside it");
+              "one * stands for the version, as in v*; letters, digits and _ . / + - next to it");
   return pattern;
 }
 
@@ -140,7 +140,7 @@ Upstream read_one_upstream(const JsonNode& node) {
   auto tags = node.find("tags");
   if (tags.has_value() != repository.has_value())
     node.fail(tags ? "only a repository has 'tags'" : "which tags of the repository are releases?",
-              "add \"tags\": \"v*\" beside 'git'; * stands for the version");
+              "add \"tags\": \"v*\" next to 'git'; * stands for the version");
   if (tags) upstream.tags = read_tag_pattern(*tags);
   if (auto range = node.find("versions")) upstream.versions = read_range(*range);
   return upstream;
@@ -184,7 +184,7 @@ Companion read_companion(const JsonNode& node) {
   const std::string name = slash == component.size() ? "" : component.substr(slash + 1);
   if (!kind || !is_name(name))
     node.fail(fmt::format("expected a component, found '{}'", text),
-              "such as framework/pytorch or toolchain/python@3.12");
+              "for example framework/pytorch or toolchain/python@3.12");
   Companion companion{{*kind, name}, {}, node.where()};
   if (at == text.size()) return companion;
   if (text.substr(at + 1).empty()) node.fail(fmt::format("no version after '@' in '{}'", text));

@@ -64,7 +64,7 @@ void RecipeReader::take_kind_and_name() {
   const fs::path& folder = component_.folder;
   const std::string kind = folder.parent_path().filename().string();
   if (!kind_from(kind))
-    fail(fmt::format("a recipe lies in <kind>/<name>/, and '{}' is not a kind", kind),
+    fail(fmt::format("a recipe is in <kind>/<name>/, and '{}' is not a kind", kind),
          did_you_mean(kind, kind_names(), "kinds: "));
   component_.kind = *kind_from(kind);
   component_.name = folder.filename().string();
@@ -175,7 +175,7 @@ void RecipeReader::check_build_bases() const {
       for (const auto& version : component_.versions) known.push_back(version.version.text());
       refuse(fmt::format("there is no version '{}'", name), did_you_mean_version(name, known));
     }
-    if (other->build_on) refuse(fmt::format("'{}' is itself built upon another version", name));
+    if (other->build_on) refuse(fmt::format("'{}' is itself built on another version", name));
     for (const Method& method : component_.methods)
       if (method.versions.contains(one.version) && !method.versions.contains(other->version))
         refuse(fmt::format("the method {} has no version '{}'", method.name, name));
@@ -200,7 +200,7 @@ Method RecipeReader::read_method(const std::string& name, const JsonNode& node) 
   if (base) read_base(node, method);
   if (!method.secrets.empty() && method.script.empty() && method.rootfs.empty())
     node.at("secrets").fail("this method has no script that reads them",
-                            "those of a build stage's script stand in 'build'");
+                            "those of a build stage's script belong in 'build'");
   if (auto needs = node.find("needs")) method.needs = read_needs(*needs, component_.versions);
   if (auto build = node.find("build")) {
     method.build = read_build(*build);
@@ -244,7 +244,7 @@ void RecipeReader::read_base(const JsonNode& node, Method& method) {
   if (plain.find_first_not_of(allowed) != std::string::npos || plain.starts_with('-') ||
       plain.starts_with('/'))
     image->fail(fmt::format("expected an image reference, found '{}'", method.image),
-                "such as docker.io/library/debian:{version}; {version} is the only placeholder");
+                "for example docker.io/library/debian:{version}; {version} is the only placeholder");
 }
 
 void RecipeReader::read_archive(const JsonNode& node, Method& method) {
@@ -332,7 +332,7 @@ fs::path read_shared_path(const JsonNode& node) {
   auto is_fit = [](const fs::path& part) { return is_name(part.string()); };
   if (path.empty() || !std::ranges::all_of(path, is_fit))
     node.fail(fmt::format("expected a file of the shared folder, found {}", node.value().dump()),
-              "such as shared:name.py: letters, digits and _ . + - only, and a letter or digit first");
+              "for example shared:name.py: letters, digits and _ . + - only, and a letter or digit first");
   return path;
 }
 

@@ -30,7 +30,7 @@ bool is_accelerator(std::string_view text) {
 
 [[noreturn]] void fail_accelerator(const SourceLocation& where, std::string_view text) {
   throw Error(ExitCode::input, where, fmt::format("expected an accelerator, found '{}'", text),
-              "such as nvidia:sm_80 or amd:gfx90a");
+              "for example nvidia:sm_80 or amd:gfx90a");
 }
 
 void check_cpu(const Microarchitectures& cpus, const std::string& cpu, const SourceLocation& where) {

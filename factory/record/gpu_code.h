@@ -40,8 +40,8 @@ struct GpuFit {
 // GPU that nothing is known of, which all of its vendor's code suits.
 GpuFit best_fit(const std::vector<std::string>& codes, std::string_view gpu);
 
-// What kiln builds for the targets that an image declares: code for each, and PTX for the newest, unless that
-// is an arch- or family-specific one.
+// The code that kiln builds for the declared targets of an image: code for each, and PTX for the newest,
+// unless that is an arch- or family-specific one.
 std::vector<std::string> with_ptx(std::vector<std::string> codes);
 
 }  // namespace kiln

@@ -32,7 +32,7 @@ void check_version(const JsonNode& host, std::string_view key, std::string_view 
     if (number) return void(Version(text));
   } catch (const Error&) {  // said below, in this key's words
   }
-  node->fail(fmt::format("'{}' is no version of {}", text, what), fmt::format("such as {}", such_as));
+  node->fail(fmt::format("'{}' is no version of {}", text, what), fmt::format("for example {}", such_as));
 }
 
 void check_accelerators(const JsonNode& host) {
@@ -41,7 +41,7 @@ void check_accelerators(const JsonNode& host) {
   for (const JsonNode& item : list->is_array() ? list->items() : std::vector{*list}) {
     if (is_host_accelerator(item.line_of_text())) continue;
     item.fail(fmt::format("expected an accelerator, found '{}'", item.string()),
-              "such as nvidia:sm_80, amd:gfx90a, or nvidia where the GPU is not known");
+              "for example nvidia:sm_80, amd:gfx90a, or nvidia where the GPU is not known");
   }
 }
 
@@ -51,9 +51,9 @@ void check_mpi(const JsonNode& host) {
   try {
     const MpiLibrary mpi = mpi_library(node->line_of_text());
     if (!mpi_family(mpi.name).empty()) return;
-    node->fail(fmt::format("kiln knows no MPI library '{}'", mpi.name),
-               fmt::format("it knows {}; the version stands behind an @: openmpi@4.1.6",
-                           fmt::join(mpi_names(), ", ")));
+    node->fail(
+        fmt::format("kiln knows no MPI library '{}'", mpi.name),
+        fmt::format("it knows {}; the version follows an @: openmpi@4.1.6", fmt::join(mpi_names(), ", ")));
   } catch (const Error& error) {
     if (!error.where().file.empty()) throw;
     node->fail(error.message(), error.hint());

@@ -1,5 +1,5 @@
-// What a host says of itself: detected here, or written down (`--host FILE`, `host` of a DSL document).
-// Format: docs/formats/files.md, schema/host.schema.json.
+// Description of a host: detected here, or written down (`--host FILE`, `host` of a DSL document). Format:
+// docs/formats/files.md, schema/host.schema.json.
 #pragma once
 
 #include <cstdint>
@@ -41,20 +41,20 @@ bool is_same_machine(const HostDescription& a, const HostDescription& b);
 const std::vector<std::string>& hugepage_settings();
 // triad and copy as STREAM counts them, sgemm, dgemm, disk_write, disk_read.
 const std::vector<std::string>& host_rate_names();
-// "GB/s" or "GFLOP/s", thousands of millions; "" of a name that is none of these.
+// "GB/s" or "GFLOP/s", thousands of millions; "" for any other name.
 std::string_view unit_of_host_rate(std::string_view name);
 
 Json to_json(const HostDescription& host);
-// As it was written by kiln, in a measurement: what is not there is not known.
+// Reads a description that kiln wrote, in a measurement: a missing key means that the value is not known.
 HostDescription host_from_json(const JsonNode& node);
 // As a person wrote it. Throws Error(input) with the place of what is missing or cannot be: a
 // microarchitecture that archspec does not know, a kernel that begins with no number, a word that names no
 // accelerator or MPI.
 HostDescription read_host(const JsonNode& node, const Microarchitectures& cpus);
 
-// What the host is: read from /proc, /sys and uname, or given as JSON (`--host host.json`).
+// Description of the host: read from /proc, /sys and uname, or given as JSON (`--host host.json`).
 
-// What only the running system can say, not a file.
+// Facts that only the running system knows, not a file.
 struct SystemAnswers {
   std::string machine;  // uname: x86_64, aarch64, …
   std::string kernel;   // uname: 6.1.0-18-amd64
@@ -64,7 +64,7 @@ struct SystemAnswers {
 SystemAnswers ask_system();
 
 // Reads /proc/cpuinfo and /proc/meminfo through `files`; the microarchitecture by archspec's detection rule.
-// What the files do not tell stays empty or 0; without /proc/cpuinfo the microarchitecture is the machine's
+// Values that the files lack stay empty or 0; without /proc/cpuinfo the microarchitecture is the machine's
 // family. Accelerators: `nvidia` when its driver is loaded (the compute capability is in no file), its
 // driver, `amd:gfx90a` and the like from the kernel's list of compute nodes. Throws Error(store) when a file
 // is there but cannot be read.

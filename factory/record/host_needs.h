@@ -1,5 +1,4 @@
-// What an image needs of its host beside its processor and GPUs, as its components' facts and its own glibc
-// say.
+// Needs of an image in addition to processor and GPUs, from its components' facts and its own glibc.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@
 
 namespace kiln {
 
-// Which MPI libraries stand in for one another.
+// Which MPI libraries can replace one another.
 
 // "openmpi@4.1.6"; the version may be missing.
 struct MpiLibrary {
@@ -19,7 +18,7 @@ struct MpiLibrary {
   Version version{};
 };
 
-// The part before "@" and the one behind it. Throws Error(input) for what is no version.
+// The parts before and after "@". Throws Error(input) for an invalid version.
 MpiLibrary mpi_library(std::string_view text);
 
 // Libraries of one family have one ABI: "mpich" (the MPICH ABI Compatibility Initiative, www.mpich.org/abi)
@@ -27,7 +26,7 @@ MpiLibrary mpi_library(std::string_view text);
 std::string_view mpi_family(std::string_view name);
 const std::vector<std::string>& mpi_names();
 
-// What is empty is not known, and refuses nothing.
+// An empty value is not known, and refuses no host.
 struct HostNeeds {
   Version driver;      // NVIDIA's, at least
   Version cuda;        // that its GPU code was made with
@@ -35,7 +34,7 @@ struct HostNeeds {
   Version glibc;       // the image's own: what is bound into it from the host can need no newer one
   MpiLibrary mpi;      // that programs in the image are linked with
   std::string vendor;  // of the processor: GenuineIntel
-  // What the kernel must at least grant: madvise, or always (host_description.h).
+  // The least that the kernel must grant: madvise, or always (host_description.h).
   std::string transparent_hugepages{};
   bool empty() const;
 };

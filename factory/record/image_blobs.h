@@ -34,14 +34,14 @@ std::optional<ImageBlob> first_damage(const std::vector<ImageBlob>& blobs);
 // Error(store) that names image, blob and remedy.
 Error damage_error(const ImageRecord& image, const ImageBlob& blob);
 
-// Whether what kiln answers with is there: blobs, layout and SIF of an image of the index, by presence and
-// size. What is wrong is an Error(store) that names image, blob and remedy. `state`: the state folder.
+// Checks that the parts of an answer exist: blobs, layout and SIF of an image of the index, by presence and
+// size. Damage is an Error(store) that names image, blob and remedy. `state`: the state folder.
 
 // The image's blobs in the store.
 void check_blobs(const std::filesystem::path& state, const ImageRecord& image);
 // They, and the image's layout.
 void check_layout(const std::filesystem::path& state, const ImageRecord& image);
-// They, and the file that is to be answered with. A folder that is not of this machine is not looked into.
+// They, and the file for the answer. A folder that is not of this machine is not looked into.
 void check_sif(const std::filesystem::path& state, const ImageRecord& image,
                const std::filesystem::path& file);
 
@@ -51,7 +51,7 @@ std::filesystem::path sif_folder(const std::filesystem::path& state);
 // for an image without a SIF.
 std::filesystem::path sif_path(const std::filesystem::path& state, const ImageRecord& image);
 
-// What the index of an image's layout says. Throws Error(store) when a referrer's manifest is damaged.
+// Contents of the index of an image's layout. Throws Error(store) when a referrer's manifest is damaged.
 LayoutIndex layout_index_of(const ImageRecord& image, const BlobStore& store);
 
 // Those of an image's blobs that its layout holds. After new labels, and before they are published, the

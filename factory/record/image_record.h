@@ -1,4 +1,4 @@
-// What the index knows of an image: the sidecar file and the index row are both made from this.
+// The index's data on an image: the sidecar file and the index row are both made from this.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ComponentRecord {
   Version version;
   std::string method;
   bool optimised = false;
-  std::string role{};  // what it is in the image, such as allocator; "" = nothing that has a name
+  std::string role{};  // its role in the image, for example allocator; "" = none
 };
 
 // A file with code beyond the target that does not count.
@@ -35,7 +35,7 @@ struct AcceptedRecord {
   std::string by;  // the recipe that says so, "framework/xgboost"; "kiln" for its own list
 };
 
-// What `kiln inspect --evidence` found when the image was built, in short.
+// Summary of the findings of `kiln inspect --evidence` when the image was built.
 struct EvidenceRecord {
   std::string verdict;             // conforms, exceeds, not optimised
   std::string target;              // archspec's name, as declared
@@ -72,7 +72,7 @@ struct ImageRecord {
   std::string immutable_tag;
   std::string key;          // plan key, 64 hex
   std::string cell;         // matrix cell id
-  std::string application;  // what the DSL calls the image by: the framework, the MPI library, or an app_tag
+  std::string application;  // the DSL's name for it: the framework, the MPI library, or an app_tag
   Version version;
   std::string method;
   bool optimised = false;  // answers enable_opt_build: true
@@ -102,11 +102,10 @@ struct ImageRecord {
   // "its recipes have no test"; "" if it was tested where it was built, or if that is not known.
   std::string why_untested() const;
   const Attachment* attachment(std::string_view kind) const;  // nullptr when the image has none
-  // 64 hex digits, equal for what has the same contents under whatever name: the plan's key, else the
-  // manifest's digest; of mappings, that of the reference.
+  // 64 hex digits, equal for equal contents under any name: the plan's key, else the manifest's digest; of
+  // mappings, that of the reference.
   std::string bits() const;
-  // What sidecar and row are named by: the manifest's digest; for an external image, the digest of its
-  // record.
+  // Name of sidecar and row: the manifest's digest; for an external image, the digest of its record.
   Digest identity() const;
 };
 
@@ -147,7 +146,7 @@ struct Measurement {
                                              // took turns with it
 };
 
-// What a measurement says of an image's gain over stock: docs/measure.md, "Gain over stock".
+// An image's gain over stock by a measurement: docs/measure.md, "Gain over stock".
 enum class StockGain { not_measured, proven, no_gain, slower };
 // Starts of an image that show how much its starts differ. Fewer prove nothing: stock PyTorch took 139 to 221
 // ms a step from one start to the next.
@@ -159,9 +158,9 @@ std::string_view stock_gain_word(StockGain gain);
 // Whether it is of a stock image, in enough rounds to hold others against it.
 bool is_yardstick(const Measurement& measurement);
 
-// Why a measurement is to be taken with care: samples far apart, or others on the machine; "" when it is not.
+// Reasons to doubt a measurement: samples far apart, or other load on the machine; "" without a doubt.
 std::string doubt_about(const Measurement& measurement);
-// "185.0 ms/step, quartiles 180.1 to 190.2"; behind it what is doubtful, if anything.
+// "185.0 ms/step, quartiles 180.1 to 190.2"; then its doubts, if there are any.
 std::string speed_text(const Measurement& measurement);
 
 Json to_json(const EvidenceRecord& evidence);
@@ -184,8 +183,8 @@ class DistinctNames {
 
 // The Python modules of frameworks.
 
-// What a program imports of an application (ImageRecord::application), by any case: "torch" of PyTorch. ""
-// for one that kiln knows no module of.
+// The Python module of an application (ImageRecord::application, in any case): "torch" for PyTorch. "" if
+// kiln knows none.
 std::string python_module_of(std::string_view application);
 
 }  // namespace kiln

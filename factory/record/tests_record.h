@@ -1,4 +1,4 @@
-// What the tests of an image proved where it was built: part of its record (docs/formats/files.md).
+// Results of an image's tests on the building machine: part of its record (docs/formats/files.md).
 #pragma once
 
 #include <map>
@@ -19,14 +19,14 @@ struct TestRun {
   std::vector<std::string> accelerators;  // "nvidia:sm_90", "nvidia"; as many as it has
   std::string kernel;                     // "6.1.0-18-amd64"
   std::string at;                         // RFC 3339
-  std::string emulator{};                 // "qemu-aarch64 7.2.22": what stood in for a processor of its kind
+  std::string emulator{};                 // "qemu-aarch64 7.2.22": emulated a processor of its kind
 
   // "nid0412 (zen4, nvidia:sm_90)", "nid0412 (emulated: qemu-aarch64 7.2.22)"; "" where nothing is known.
   std::string text() const;
   bool operator==(const TestRun&) const = default;
 };
 
-// A test is named by what it is of: "pytorch 2.6.0 (pip)".
+// The name of a test is that of its subject: "pytorch 2.6.0 (pip)".
 struct TestsRecord {
   std::vector<std::string> passed;             // tried all that they have to try; sorted
   std::map<std::string, std::string> not_run;  // passed, but could not try all of it here: why
@@ -37,11 +37,11 @@ struct TestsRecord {
   bool operator==(const TestsRecord&) const = default;
 };
 
-// What is behind it in the last line of a test says why it was not run in full.
+// The rest of a test's last line, after these words, says why the test did not run in full.
 inline constexpr std::string_view kNotRun = "not run: ";
 
-// What a test could not try, by the last line that it printed: of "…, not run: there is no GPU here; …" what
-// stands before the semicolon. "" where it says nothing of the kind.
+// The reason why a test left a part out, from the last line that it printed: in "…, not run: there is no GPU
+// here; …" the text before the semicolon. "" if the line has no such reason.
 std::string not_run_reason(std::string_view last_line);
 
 // On which kinds of machines the tests of an image were passed, as much of it as selection asks: a run for

@@ -19,7 +19,7 @@ struct TunedRecord {
   HostDescription host;
   std::map<std::string, std::string> settings;  // variables; empty: none was faster than the default
   bool recommended = false;                     // the whole interval of the gain is over 1
-  std::string text;                             // what came out, in words
+  std::string text;                             // the result, in words
   MeasuredGain gain;                            // over the default; 1 where nothing was compared
   int rounds = 0;                               // of the comparison
   std::size_t trials = 0;

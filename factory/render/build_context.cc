@@ -176,7 +176,7 @@ std::string with(std::string_view text, std::string_view words) {
 
 std::string rootfs_script(const ImageSpec& spec, const StageLayout& layout, bool site) {
   std::string text = fmt::format(
-      "#!/bin/sh -eu\n# {}\n# Makes the root file system of the base, beside this file. Runs on the build "
+      "#!/bin/sh -eu\n# {}\n# Makes the root file system of the base, next to this file. Runs on the build "
       "host.\n"
       "here=$(cd \"$(dirname \"$0\")\" && pwd)\n",
       generated_line(spec));

@@ -108,7 +108,7 @@ std::string files_stage(const ImageSpec& spec, const StageLayout& layout, const 
   std::vector<std::string> paths = context_paths(scripts_of(spec));
   if (paths.empty()) return "";
   paths.insert(paths.end(), {"site/environment.sh", "site/apt.conf"});
-  return fmt::format("\n# What the steps run; no layer of the image holds it.\nFROM {} AS {}\n{}",
+  return fmt::format("\n# Files that the steps run; no layer of the image contains them.\nFROM {} AS {}\n{}",
                      layout.bases().front().name, kFilesStage, writing_instructions(alone, paths));
 }
 

@@ -19,7 +19,7 @@ constexpr std::size_t kMostOfAll = std::size_t{256} << 10;
 constexpr std::size_t kMostOfLine = 60'000;      // BuildKit reads lines of less than 64 KiB
 constexpr std::size_t kMostOfCommand = 120'000;  // Linux: 128 KiB a word, and RUN's command is one
 
-constexpr const char* kHint = "leave out --inline: kiln generate -o DIR writes such files beside the two";
+constexpr const char* kHint = "leave out --inline: kiln generate -o DIR writes such files next to the two";
 
 [[noreturn]] void refuse(std::string_view path, std::size_t size, std::string_view why) {
   throw Error(ExitCode::input, fmt::format("{} ({} bytes) does not fit into one file: {}", path, size, why),

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// What the one file is called, and the files of the build context that it holds.
+// The name of the single file, and the files of the build context that it contains.
 struct OneFile {
   std::string name;
   std::map<std::string, std::string> context;  // path → bytes
@@ -33,11 +33,11 @@ inline constexpr std::string_view kFilesFolder = "/kiln";
 std::string writing_instructions(const OneFile& file, const std::vector<std::string>& paths);
 
 // Shell commands, a line each, that write bytes to the path (quoted as it is) by a heredoc where one can hold
-// them: `cat >PATH <<'KILN'`. Heredocs stand at the beginning of their lines.
+// them: `cat >PATH <<'KILN'`. Heredocs begin at the beginning of their lines.
 std::string writing_commands(std::string_view path, const std::string& bytes, std::string_view indent);
 
-// Comment lines `#|…`: the script that makes the root file system; "" when nothing has to be made. `sed -n
-// 's/^#|//p' FILE | sh` runs it.
+// Comment lines `#|…`: the script that makes the root file system; "" if there is none. `sed -n 's/^#|//p'
+// FILE | sh` runs it.
 std::string rootfs_comment(const StageLayout& layout, const OneFile& file);
 
 // How it is run, for the header.

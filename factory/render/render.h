@@ -20,18 +20,18 @@ std::string render_dockerfile(const ImageSpec& spec);
 // A definition file for `apptainer build` / `singularity build`, run in the folder of the build context.
 std::string render_singularity(const ImageSpec& spec);
 
-// The files both of them need beside them, path → bytes: "scripts/<kind>-<name>/<path>" of the recipes; of
-// ours "rootfs.sh" (makes rootfs.tar on the build host, and site/base where the base's recipe has a `site`
-// script), "setup.sh" (%setup) and "site/" (read by every RUN).
+// The files that both of them need in their folder, path → bytes. The recipes' files are
+// "scripts/<kind>-<name>/<path>". kiln's files are "rootfs.sh" (makes rootfs.tar on the build host, and
+// site/base if the base's recipe has a `site` script), "setup.sh" (%setup) and "site/" (read by every RUN).
 std::map<std::string, std::string> render_context(const ImageSpec& spec, const RecipeBook& recipes);
 
-// The same in one file each, which need no file beside them: the Dockerfile writes the scripts in a stage of
-// its own, %post in heredocs; the script that makes a root file system stands in comments, and the header
-// says how to run it. Throws Error(input), with name and size, for files that are not text or over 64 KiB,
-// and for over 256 KiB of them.
+// The same in one file each, which needs no other file: the Dockerfile writes the scripts in a separate
+// stage, %post in heredocs. The script that makes a root file system is in comments, and the header says how
+// to run it. Throws Error(input), with name and size, for files that are not text or over 64 KiB, and for
+// over 256 KiB of them.
 std::string render_inline_dockerfile(const ImageSpec& spec, const RecipeBook& recipes);
 std::string render_inline_singularity(const ImageSpec& spec, const RecipeBook& recipes);
-// What they are called: "<repository>_<tag>" and this ending.
+// Their names: "<repository>_<tag>" and this ending.
 inline constexpr std::string_view kInlineDockerfile = ".Dockerfile";
 inline constexpr std::string_view kInlineDefinition = ".def";
 

@@ -1,4 +1,4 @@
-// What the rendered Dockerfile, Singularity.def and build context have in common.
+// The common parts of the rendered Dockerfile, Singularity.def and build context.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace kiln {
 // A root file system or a pulled image that stages start from.
 struct RenderBase {
   std::string name;     // "base", "base-2"
-  std::string archive;  // "rootfs.tar" beside the Dockerfile; "" for a pulled image
+  std::string archive;  // "rootfs.tar" next to the Dockerfile; "" for a pulled image
   const Step* step = nullptr;
 };
 
@@ -32,10 +32,10 @@ struct RenderStage {
   std::vector<const Step*> steps;  // run and copy, without the base
 };
 
-// The stage of a Dockerfile that runs the tests, upon the image.
+// The stage of a Dockerfile that runs the tests, on top of the image.
 inline constexpr std::string_view kTestStage = "kiln-test";
 
-// What a step takes from a build stage: absolute paths; none of other steps.
+// The paths that a step takes from a build stage, absolute; empty for other steps.
 inline const std::vector<std::string>& taken_paths(const Step& step) {
   return step.copy.empty() ? step.mount : step.copy;
 }
@@ -48,7 +48,7 @@ class StageLayout {
   const std::vector<RenderStage>& stages() const { return stages_; }
   const RenderCopy& copy_of(const Step& step) const { return copies_.at(step.key); }
   const std::map<std::string, RenderCopy>& copies() const { return copies_; }
-  bool needs_rootfs() const;  // a root file system has to be made on the build host first
+  bool needs_rootfs() const;  // a root file system must be made on the build host first
 
  private:
   std::size_t base_index(const Step& step);
@@ -92,17 +92,17 @@ done
 [ "$KILN_JOBS" -gt 0 ] || KILN_JOBS=1
 )";
 
-// What %setup of a definition file has to do.
+// The tasks of %setup in a definition file.
 struct SetupParts {
   bool unpacks = false;  // a root file system
-  bool beside = false;   // rootfs.sh and what it left lie beside the definition file, and the scripts
+  bool beside = false;   // rootfs.sh and its output are next to the definition file, and so are the scripts
   bool tests = false;    // among these, some for %test
   std::map<std::string, std::vector<std::string>> secrets;  // secrets_of()
 };
 std::string setup_script(const SetupParts& parts);
 
-// rootfs.sh: makes the root file systems of the bases beside itself, each whole or not at all; with `site`,
-// also site/base, where the base's recipe says how the machine reaches packages.
+// rootfs.sh: makes the root file systems of the bases in its own folder, each completely or not. With `site`
+// it also makes site/base, if the base's recipe says how the machine reaches packages.
 std::string rootfs_script(const ImageSpec& spec, const StageLayout& layout, bool site);
 
 // One line of free text for comments and help; "{{" is pulled apart.

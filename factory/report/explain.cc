@@ -243,7 +243,7 @@ class Comparison {
     for (const Stage& stage : now_->stages)
       for (const Step& other : stage.steps)
         if (other.key == step.parent) return fmt::format("it is now built on {}", other.component);
-    return "what it is built on changed";
+    return "its base changed";
   }
 
   void note(const Step& step, const std::string& cause, Lines lines) {

@@ -1,4 +1,4 @@
-// Why an image has to be built. Pure.
+// Explains why an image must be built. Pure.
 #pragma once
 
 #include <string>
@@ -21,8 +21,9 @@ struct ImageFlags {
   std::string note;  // "" where these are what the image's scripts read
 };
 
-// What the scripts of the image read; where none reads any, what the compiler in the image would get for the
-// target, and the note says so. REQUIRES: `recipes` and `cpus` are those that the image was resolved with.
+// The flags that the scripts of the image read. If no script reads flags, those that the image's compiler
+// would get for the target; the note then says so. REQUIRES: `recipes` and `cpus` are those that the image
+// was resolved with.
 ImageFlags flags_of_image(const ImageSpec& spec, const RecipeBook& recipes, const Microarchitectures& cpus);
 
 // One line a changed input: "library/openblas: distro.sh changed (1a2b… → 3c4d…)". `before`: the same cell in

@@ -1,5 +1,6 @@
-// What became of images as a JUnit report, which GitLab, Jenkins and others show. There is no specification:
-// this is what both of these read (docs.gitlab.com, "Unit test reports"; jenkinsci/junit-plugin). Pure.
+// Results of images as a JUnit report, which GitLab, Jenkins and others show. There is no specification: kiln
+// writes the form that both of these read (docs.gitlab.com, "Unit test reports"; jenkinsci/junit-plugin).
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace kiln {
 enum class JunitOutcome {
   passed,
   failed,   // the image is wrong: it does not build, or a test fails
-  error,    // it could not be tried: what it needed was not there
+  error,    // it could not be tried: something that it needs was missing
   skipped,  // it was not tried: excluded, no such machine, no time
 };
 
@@ -22,7 +23,7 @@ struct JunitCase {
   std::string name;   // which one; readers keep one case of a name, so a second one becomes "name (2)"
   JunitOutcome outcome = JunitOutcome::passed;
   std::string kind;     // of a failure or an error, a word for programs: "build"
-  std::string message;  // of all but passed, one line: what is wrong, and who must act
+  std::string message;  // one line, except for passed: the fault, and the party that must act
   std::string text;     // the end of its log
   std::optional<double> seconds;
 };

@@ -14,8 +14,8 @@ namespace kiln {
 // jobs per workflow run").
 inline constexpr std::size_t kGithubJobs = 256;
 
-// The cells that are to be jobs. A broken one is a job of its own that fails, so that it is seen where it is
-// looked for, and sinks no other.
+// The cells that become jobs. A broken cell becomes a separate job that fails, so that it is visible in the
+// pipeline and stops no other job.
 struct JobCells {
   ImageNumbers images;
   std::vector<std::uint32_t> broken;

@@ -1,5 +1,4 @@
-// Two plans beside each other, cell by cell: what a change of a catalogue, its recipes or its lockfile does.
-// Pure.
+// Compares two plans cell by cell: the effect of a change of a catalogue, its recipes or its lockfile. Pure.
 #pragma once
 
 #include <functional>
@@ -45,7 +44,7 @@ PlanImages images_of(const BuildPlan& plan);
 PlanImages images_of(const PlanDocument& plan);
 
 // Cells are the same when their ids are. `moved`: as of explain_image. A night's report is made of the last
-// plan, the new one and what its lockfile changed.
+// plan, the new one and the changes of the lockfile.
 PlanDifference compare_plans(const PlanImages& before, const PlanImages& now,
                              const std::vector<LockChange>& moved = {});
 

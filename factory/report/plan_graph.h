@@ -16,7 +16,7 @@ namespace kiln {
 
 enum class NodeState { done, to_run, failed };
 
-// Where things stand. What is not named is still to run.
+// The states of steps. A step without a state is still to run.
 struct GraphStates {
   std::map<std::string, NodeState> steps;   // by key, tests included
   std::map<std::string, NodeState> images;  // by cell id
@@ -58,8 +58,8 @@ std::string graph_mermaid(const PlanGraph& graph);
 inline constexpr std::size_t kMermaidEdges = 500;
 inline constexpr std::size_t kMermaidBytes = 50'000;
 
-// What it saves that equal steps are one. Pure: what steps took is handed in, from the records of earlier
-// builds.
+// The time that is saved because equal steps run once. Pure: the caller passes the durations of steps, from
+// the records of earlier builds.
 
 // One run of a step; nullopt if it was not measured.
 struct StepCost {

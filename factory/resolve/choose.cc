@@ -186,7 +186,7 @@ class Layering {
     for (auto at = std::ranges::find(path_, index); at != path_.end(); ++at)
       chain += path_of(*(*choice_)[*at].component) + " → ";
     throw Error(ExitCode::input, (*choice_)[index].method->where,
-                fmt::format("components are layered upon each other in a circle: {}{}", chain,
+                fmt::format("components are layered on each other in a circle: {}{}", chain,
                             path_of(*(*choice_)[index].component)),
                 "take one out of 'needs' or 'after'");
   }

@@ -47,7 +47,7 @@ struct Broken : std::exception {
 const Recipe& whole_recipe(const RecipeBook& recipes, Kind kind, const std::string& name,
                            const SourceLocation& where);
 
-// What the cell names, in the order of the kinds. Throws Error(input), Unsolvable, Broken.
+// The components that the cell names, in the order of the kinds. Throws Error(input), Unsolvable, Broken.
 Choice choose_named(const ImageRequest& request, const RecipeBook& recipes);
 
 // A need with the component that has it, for messages.
@@ -56,7 +56,7 @@ struct Requirement {
   std::string needer;  // "inductor"
 };
 
-// What is needed by the method itself, and by its build stage.
+// The needs of the method itself, and of its build stage.
 std::vector<Requirement> requirements_of(const Chosen& chosen, const Target& target);
 std::vector<Requirement> build_requirements_of(const Chosen& chosen, const Target& target);
 

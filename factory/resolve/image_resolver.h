@@ -22,16 +22,16 @@
 
 namespace kiln {
 
-// What a Resolution holds: its images, and what they share. Used by resolve only.
+// The contents of a Resolution: its images, and their shared parts. Used by resolve only.
 
-// What all cells of one target share.
+// Shared by all cells of one target.
 struct ResolvedTarget {
   Target target;
   std::string architecture;  // OCI's
   std::string tag;           // its part of tags
 };
 
-// What all images of equal components share, whatever their targets.
+// Shared by all images of equal components, whatever their targets.
 struct Composition {
   std::vector<ComponentUse> components;  // in layering order
   bool optimised = false;
@@ -93,14 +93,14 @@ struct ImageTable {
   std::map<std::string, Error> faults;  // why they are broken, by its words
 };
 
-// The steps of an image, laid upon each other.
+// The steps of an image, stacked on each other.
 struct LaidSteps {
   StepTable::Number last = StepTable::kNone;  // of the image
   std::vector<StepTable::Number> tests;
   bool cell_optimise_used = false;  // a script was given something that the cell's wish may change
 };
 
-// What was found for all cells of equal choices, whatever their targets, as long as these answer alike.
+// The solution for all cells of equal choices, whatever their targets, as long as these give equal answers.
 struct Solution {
   Choice choice;                             // in layering order
   const std::string* reason = nullptr;       // why this combination cannot be; null when it can
@@ -108,7 +108,7 @@ struct Solution {
   std::string method;                        // of the cell
   const Optimise* optimise = nullptr;        // of the cell; never null in a solution that can be
   const Composition* composition = nullptr;  // nor this
-  // Of what is built in a stage of its own: the tools of that stage, in layering order.
+  // For a component that is built in a separate stage: the tools of that stage, in layering order.
   std::map<std::pair<const ComponentVersion*, const Method*>, Choice> tools;
 };
 
@@ -123,7 +123,7 @@ class ImageResolver {
   ImageResolver(const ResolveInput& input, ImageTable& table);
 
   // Adds the image of a cell, or why this combination cannot be, or what is broken in the recipes or the
-  // target that it needs. Throws Error(input) for what is wrong in the matrix.
+  // target that it needs. Throws Error(input) for a fault of the matrix.
   void add(const ImageRequest& request, std::uint32_t cell);
 
  private:

@@ -23,7 +23,7 @@ Labels component_labels(const std::vector<ComponentUse>& components, bool optimi
 void add_cell_labels(Labels& labels, const Target& target, std::string key, std::string cell,
                      std::string parent, const std::vector<const FlagOrigin*>& flags);
 
-// What the second half of a record's name is the hash of. `labels`: all of them, as JSON.
+// The text whose hash is the second half of a record's name. `labels`: all of them, as JSON.
 std::string naming_text(const std::string& labels, const std::string& repository, const std::string& tag);
 
 // Repository and tag of an image. Used by resolve only.
@@ -34,7 +34,7 @@ std::string naming_text(const std::string& labels, const std::string& repository
 // version or method that the cell writes on a component axis is: `openblas0.3.29.source`. `optimise` is the
 // value of that axis: `o3+lto` becomes `o3-lto`.
 
-// What stands before and after the target: the part that images share.
+// The parts of a tag before and after the target, which images share.
 struct TagParts {
   std::string head;
   std::string os;  // may be ""

@@ -17,15 +17,15 @@
 
 namespace kiln {
 
-// What becomes of declared compiler flags where a stage has no compiler: an error, or "". `none`: tests,
-// which get no flags, but are always told the component's name, version and method.
+// The value of declared compiler flags in a stage without a compiler: an error, or "". `none`: tests, which
+// get no flags, but always get the component's name, version and method.
 enum class FlagPolicy { required, optional, none };
 
 // Where a script runs, for the values that depend on it.
 struct ScriptContext {
   const Chosen* self;
   const Choice* image;                  // all components of the image, in layering order
-  std::span<const Chosen* const> laid;  // what is in this stage already
+  std::span<const Chosen* const> laid;  // the earlier components of this stage
   FlagPolicy flags;
 };
 
@@ -38,7 +38,7 @@ class ParameterValues {
   // Values of the method's declared parameters; "" for one that has no value in this image. Throws
   // Error(input), Unsolvable.
   std::map<std::string, std::string> of(const ScriptContext& script);
-  // The same for a test, which is told as well what it proves and for which target.
+  // The same for a test, which also gets its subject and the target.
   std::map<std::string, std::string> of_test(const ScriptContext& script);
 
   // Every flag that was given so far, each once for each component.
@@ -63,7 +63,7 @@ class ParameterValues {
   bool cell_optimise_used_ = false;
 };
 
-// What the parameters of one script come to.
+// The values of one script's parameters.
 struct ScriptValues {
   PackedMap parameters;
   std::vector<FlagOrigin> flags;  // where those of them that are flags came from
@@ -83,10 +83,10 @@ class ScriptValueBook {
   struct SeenHash {
     std::size_t operator()(const Seen& seen) const;
   };
-  // What a method's parameters are worked out from, beside its own component, version and method.
+  // The inputs of a method's parameters, in addition to its component, version and method.
   struct Reads {
     bool target = false;
-    bool optimise = false;    // what the cell says of it
+    bool optimise = false;    // as the cell states it
     bool toolchains = false;  // those laid in the stage
     bool everything = false;  // parameters whose sources are not known here
     std::vector<Kind> kinds;  // the image's components of these kinds

@@ -3,8 +3,8 @@
 //
 // The steps of all images stand once in a table and refer to each other by number: a step knows the one that
 // it builds on, and one that copies or mounts files the last step of the build stage that has them. So the
-// number of its last step says how an image is made. What is wanted whole, a Step or an ImageSpec, is made
-// from the table.
+// number of its last step says how an image is made. A complete Step or ImageSpec is made from the table on
+// demand.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Step {
   std::string parent;  // key of the step it builds on, "" for rootfs and pull
   std::string from;    // key of the last step of the build stage that `copy` or `mount` are of
   std::string inputs;  // canonical JSON: kind, parent key, parameters, script digests; see step_pattern.cc
-  // What must not enter the key:
+  // Not part of the key:
   std::string title;      // "pytorch 2.6.0 (distro)"
   std::string component;  // "framework/pytorch"
   std::string version;    // of the component
@@ -50,7 +50,7 @@ struct Step {
   // How to run it; all of it is covered by `inputs`.
   std::string reference;                          // pull; name@sha256:… where the lockfile pins it
   std::string script;                             // path inside the recipe folder
-  std::string site;                               // rootfs: another, run for each step upon it
+  std::string site;                               // rootfs: another, run for each step on top of it
   std::map<std::string, std::string> parameters;  // environment of the script
   std::vector<std::string> files;                 // paths inside the recipe folder, script included
   std::vector<std::string> copy;                  // copy: absolute paths
@@ -80,7 +80,7 @@ struct ComponentUse {
   bool operator==(const ComponentUse&) const = default;
 };
 
-// One image by itself, all of it.
+// One complete image, without the rest of the plan.
 struct ImageSpec {
   ImageRequest request;
   std::string repository;  // the framework's name, or the first component's that is not a base
@@ -119,7 +119,7 @@ class StepTable {
   Number parent(Number step) const { return rows_[step].parent; }
   Number from(Number step) const { return rows_[step].from; }
   Number first(Number step) const { return rows_[step].first; }
-  // What is the same in many images: the step without key, parent, from, parameters and inputs.
+  // The part that many images share: the step without key, parent, from, parameters and inputs.
   const Step& pattern(Number step) const;
   const std::vector<FlagOrigin>& flags(Number step) const;  // where its flags came from
   Step step(Number step) const;
@@ -132,11 +132,11 @@ class StepTable {
   std::vector<StageSteps> stages(Number last) const;
   // Their steps in order of execution, each once.
   std::vector<Number> steps(Number last) const;
-  // All of them in the order in which resolve laid them: a build stage stands where it is copied from.
+  // All of them in the order in which resolve laid them: a build stage is at the place of its first copy.
   std::vector<Number> laid(Number last) const;
 
-  // Of resolve alone. The step of this pattern and these values upon `parent`; `values` and `environment` (a
-  // test's, of the image) may be null. REQUIRES: what is pointed to stays where it is.
+  // Of resolve alone. The step of this pattern and these values on top of `parent`; `values` and
+  // `environment` (a test's, of the image) may be null. REQUIRES: what is pointed to stays where it is.
   Number add(const StepPattern& pattern, const ScriptValues* values, const PackedMap* environment,
              Number parent, Number from);
   bool has_twins() const { return has_twins_; }  // rows of equal key
@@ -246,19 +246,19 @@ class Resolution {
   std::unique_ptr<const ImageTable> table_;
 };
 
-// What cells share is found, and hashed, once: by target, by choice, by what a script reads. Throws
-// Error(input) for errors in the matrix: an unknown component, version or target.
+// Shared parts of cells are found and hashed once: by target, by choice, and by the inputs of a script.
+// Throws Error(input) for errors in the matrix: an unknown component, version or target.
 Resolution resolve(Expansion expansion, const ResolveInput& input);
 
 // The same of one cell alone: an image, or the reason why it cannot be (an unmet need, a method that the
 // version does not offer). Throws Error(input) for a broken cell, too.
 std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const ResolveInput& input);
 
-// Label of an image with applications: the key of the image that it is upon.
+// Label of an image with applications: the key of the image below it.
 inline constexpr const char* kParentKeyLabel = "io.kiln.parent.key";
 
-// What the record of a packaged image is called: its key, and 12 hex digits that cover its name and labels.
-// Images of equal bits keep records of their own, and new labels ask for a new manifest, not for a build.
+// Name of the record of a packaged image: its key, and 12 hex digits that cover its name and labels. Images
+// of equal bits have separate records, and new labels need a new manifest but no build.
 std::string record_name(const ImageSpec& spec);
 
 // The component whose version and method are an image's: the framework, else the first in layering order that

@@ -1,4 +1,4 @@
-// What the steps of many images have in common, and the texts that keys are made of. Used by resolve only.
+// The common part of the steps of many images, and the texts of which keys are made. Used by resolve only.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// A step but for what differs from image to image: its parameters and the steps it stands on.
+// A step without the parts that differ from image to image: its parameters and the steps below it.
 struct StepPattern {
   Step step;  // without key, parent, from, parameters and inputs
   // The canonical inputs (step_pattern.cc), cut where the key `from`, the parameters and the key `parent` go
@@ -20,14 +20,14 @@ struct StepPattern {
   std::array<std::string, 4> inputs;
 };
 
-// What a step is for within its component.
+// The role of a step in its component.
 enum class StepRole : std::uint8_t { base, copy, install, build, test };
 
-// Where a step is laid: what decides which files of its method are there, beside the component's version.
+// The place of a step: with the component's version, it decides which files of its method exist.
 struct StepContext {
   const Target& target;
-  const Choice& image;  // what the finished image has
-  const Choice& stage;  // what the stage of the step has; `image` itself in the last one
+  const Choice& image;  // components of the finished image
+  const Choice& stage;  // components of the step's stage; `image` itself in the last one
 };
 
 // Patterns, each made once.
@@ -56,7 +56,7 @@ class PatternBook {
   std::unordered_map<Seen, StepPattern, SeenHash> patterns_;
 };
 
-// What the key of a base says beside its recipe.
+// Inputs of a base's key in addition to its recipe.
 struct BaseInputs {
   std::string architecture;   // of the platform
   std::string engine_family;  // as ResolveInput has it

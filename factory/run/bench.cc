@@ -189,7 +189,7 @@ bool is_part_of_framework(const ComponentUse& compiler, const ImageSpec& image, 
 }
 
 Error bad_rates(const std::string& why) {
-  return Error(ExitCode::images_failed, fmt::format("what the workload '{}' printed {}", kHostRates, why),
+  return Error(ExitCode::images_failed, fmt::format("the output of the workload '{}' {}", kHostRates, why),
                R"(expected {"rates": {"triad": {"unit": "GB/s", "samples": [numbers]}, …}})");
 }
 

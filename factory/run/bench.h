@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// What a workload is asked for, beside its defaults.
+// Options for a workload, in place of its defaults.
 struct WorkloadWishes {
   int steps = 0;  // timed ones, 0: as many as it likes
   int ranks = 0;  // processes that work together, 0: one
@@ -29,7 +29,7 @@ struct BenchRequest {
   WorkloadWishes wishes;
   bool stock;  // is_stock() of the image
   HostDescription host;
-  std::string kiln;  // our version
+  std::string kiln;  // kiln's version
   int round = 0;
   std::string place;
   std::string session;                            // BenchRun::session
@@ -46,17 +46,17 @@ RunAxes run_axes(const ImageSpec& image);
 // that claims to be faster.
 bool is_stock(const ImageSpec& image, const RecipeBook& recipes);
 
-// Starts the workload once in the image, without the variables that tune it from outside, and finds where
-// its warm-up ends. A run for each of its metrics, at least one. What disturbed it is in the marks. Errors:
-// images_failed (the workload failed, or printed nothing that can be believed; the message names the log),
-// store (the disk was full, or the engine crashed), timeout (it was ended after request.wall), interrupted.
+// Starts the workload once in the image, without the variables that tune it from outside, and finds where its
+// warm-up ends. A run for each of its metrics, at least one. Disturbances are in the marks. Errors:
+// images_failed (the workload failed, or printed no credible result; the message names the log), store (the
+// disk was full, or the engine crashed), timeout (it was ended after request.wall), interrupted.
 std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup& setup);
 
 // The same of a script that prints an objective in place of a measurement. Throws as run_workload().
 double run_objective(const BenchRequest& request, const StepSetup& setup);
 
-// What a machine can do (memory, arithmetic, disk), measured once by the workload `host-rates` in an image of
-// the catalogue, and kept in the state folder.
+// The rates of a machine (memory, arithmetic, disk), measured once by the workload `host-rates` in an image
+// of the catalogue, and kept in the state folder.
 inline constexpr const char* kHostRates = "host-rates";  // the workload
 
 struct HostRecord {
@@ -65,7 +65,7 @@ struct HostRecord {
   std::string key;          // of the image
   std::string file_system;  // of the disk's rates
   int threads = 0;
-  std::vector<std::string> marks;  // why it is to be taken with care: "under load"
+  std::vector<std::string> marks;  // the reason to doubt it: "under load"
   std::string taken;               // RFC 3339
 };
 
@@ -81,8 +81,8 @@ std::map<std::string, double> host_rates_of(const Json& output);
 // Runs the workload. Throws as run_workload() and host_rates_of().
 HostRecord measure_host(const BenchRequest& request, const StepSetup& setup);
 
-// <state>/hosts/<host name>.json. A record that cannot be read, or of a machine of that name with another
-// processor or other cores, is none.
+// <state>/hosts/<host name>.json. nullopt also for an unreadable record, and for one of a machine of that
+// name with another processor or other cores.
 std::optional<HostRecord> known_host(const StatePaths& state, const FileSystem& files,
                                      const HostDescription& host);
 void keep_host(const StatePaths& state, FileSystem& files, const HostRecord& record);

@@ -28,7 +28,7 @@ struct BenchAnswer {
 };
 
 // Of up to `repeats` + 1 starts the one that other programs disturbed least. The choice does not depend on
-// the speed. `again`: called before each start but the first, with what the best one so far was disturbed by.
+// the speed. `again`: called before each start but the first, with the disturbances of the best one so far.
 std::vector<BenchRun> least_disturbed(const std::function<std::vector<BenchRun>()>& start, int repeats,
                                       const std::function<void(double busy)>& again);
 
@@ -37,7 +37,7 @@ class RoundFiles : public NodeFiles {
   using NodeFiles::NodeFiles;
 
   // 64 hex digits: the same for the same images in the same round, whatever the session is called. A
-  // comparison that goes on after a kill finds the job of before.
+  // comparison that continues after a kill finds its earlier job.
   std::string key_of(const BenchRound& round) const;
   void write(const std::string& key, const BenchRound& round, int repeats) const;  // throws Error(store)
   // Of the starts in `round`, whose session, round and place the runs get. nullopt: the job has not answered.
@@ -45,7 +45,7 @@ class RoundFiles : public NodeFiles {
   std::optional<std::vector<BenchAnswer>> answers(const std::string& key, const BenchRound& round) const;
 };
 
-// What rounds measured before their turns came.
+// Measurements of rounds that ran before their turns.
 class RoundAnswers {
  public:
   // REQUIRES: an answer for each start of each round.

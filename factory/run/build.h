@@ -22,16 +22,16 @@ class StateNames;
 enum class Outcome { built, up_to_date, failed, not_reached, skipped };
 std::string_view name_of(Outcome outcome);
 
-// What became of one image.
+// Result of one image.
 struct ImageOutcome {
   std::string id;    // cell
   std::string name;  // repository:tag
   std::string key;
   Outcome outcome = Outcome::not_reached;
-  std::string reason;                          // failed: the step and its end; skipped: what it is for
-  fs::path log;                                // failed only, as what follows
-  ExitCode cause = ExitCode::images_failed;    // what ended the step (network, store, tool_missing, …)
-  FailureClass failure = FailureClass::build;  // who must act
+  std::string reason;                        // failed: the step and its end; skipped: what it is for
+  fs::path log;                              // failed only, as what follows
+  ExitCode cause = ExitCode::images_failed;  // the cause of the step's end (network, store, tool_missing, …)
+  FailureClass failure = FailureClass::build;  // says who must act
   std::string step = {};                       // its key; "" = the image was not packaged
 };
 
@@ -53,12 +53,11 @@ struct BuildReport {
   std::map<std::string, StepEvent> told{};  // by key: what steps and images that failed said
   std::size_t count(Outcome outcome) const;
   void add(const ForgedStep& step);
-  // What the words in brackets behind the reasons mean, a line each.
+  // The meanings of the words in brackets after the reasons, a line each.
   std::string legend() const;
-  // What a program that runs us needs to know: ok, interrupted, network (infrastructure) for a run that was
-  // stopped, the one cause that all failures share
-  // (network, store, tool_missing), else images_failed.
-  // What was skipped is no failure; where nothing else was asked for, tool_missing.
+  // Exit code of the build: ok; interrupted; network if the run was stopped; the cause that all failures
+  // share (network, store, tool_missing); otherwise images_failed. A skipped image is no failure, but a build
+  // of skipped images alone returns tool_missing.
   ExitCode exit_code() const;
 };
 
@@ -67,7 +66,7 @@ struct BuildOptions {
   bool keep_going = true;
   std::string kiln;                // this program
   std::int64_t no_step_after = 0;  // 0: no end
-  bool fetch = true;               // what other builders have run
+  bool fetch = true;               // also use steps of other builders
   int at_once = 1;                 // the most steps that the plan lets run side by side; found by build()
 };
 
@@ -81,7 +80,7 @@ struct BuildSetup {
   CommandRunner& runner;
   const Clock& clock;
   std::map<std::string, std::string> environment;  // ours, handed to ninja and its steps
-  // Where steps are shared; each thread that asks has one of its own. Empty: nowhere.
+  // Opens the place of shared steps; each thread that asks opens a separate one. Empty: steps are not shared.
   std::function<std::unique_ptr<SharedSteps>(std::function<void(const std::string&)> tell)> open_shared = {};
 };
 
@@ -91,11 +90,11 @@ struct BuildSetup {
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress);
 
 // Writes the plan if it is missing. For a build that has nothing to run: `kiln gc` and `kiln log` read the
-// plan. A folder that cannot be written is told, and is no error.
+// plan. Reports a folder that cannot be written, which is no error.
 void restore_plan(const BuildPlan& plan, const StatePaths& state, FileSystem& files,
                   const std::function<void(const std::string&)>& tell);
 
-// What became of an image, by what the state folder has `after` the build. `was_built`: before it.
+// The result of an image, from the contents of the state folder `after` the build. `was_built`: before it.
 // `for_this_machine`: it can be built here.
 ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
                         const BuildSetup& setup, const BuildReport& report);

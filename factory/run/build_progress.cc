@@ -127,7 +127,7 @@ void LostSteps::record() const {
     if (left_a_record(key)) continue;
     const Error error(ExitCode::images_failed,
                       "its process ended without a record" + (said.empty() ? "" : ": " + said),
-                      "the launcher of the site file, or kiln itself: it is in what ninja printed");
+                      "the launcher of the site file, or kiln itself: it is in the output of ninja");
     FailureRecord failure = failure_record(key, error, 0, setup_.state.log(key));
     failure.failure = FailureClass::infrastructure;
     RecordWriter(setup_.state, setup_.files).write(failure);

@@ -1,5 +1,5 @@
-// What a build hears of its steps while they run: from their FIFO, from their logs, and from what ninja
-// prints.
+// Collects the events of a build's running steps: from their FIFO, from their logs, and from the output of
+// ninja.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ ProgressSource progress_source(const ImageNumbers& images, const BuildSetup& set
 
 // Hears what steps say while they run, and keeps the status line alive.
 
-// The FIFO that steps announce their start in. Made anew, and read by a thread of its own.
+// The FIFO in which steps announce their start. Made anew, and read by a separate thread.
 class EventReader {
  public:
   // REQUIRES: `progress` outlives this.
@@ -62,7 +62,7 @@ class LostSteps {
   bool left_a_record(const std::string& key) const;
 
   const BuildSetup& setup_;
-  std::map<std::string, std::string, std::less<>> edges_;  // what ninja makes → key of the step or image
+  std::map<std::string, std::string, std::less<>> edges_;  // a ninja output → key of the step or image
   std::set<std::string, std::less<>> titles_;
   std::map<std::string, std::string> failed_;  // key → the last line that it printed
   std::string now_;                            // the key that is printed about; "" = none

@@ -1,6 +1,6 @@
-// What a step finds again of what its recipe's scripts kept when they ran before: caches of compilers and of
-// downloads. They are mounted while a script runs, are in no key and in no layer, and must not decide a bit:
-// docs/air-gapped.md says how that is seen to.
+// Caches of compilers and of downloads that earlier scripts of a recipe left for a step. They are mounted
+// while a script runs, are in no key and in no layer, and must not decide a bit: docs/air-gapped.md says how
+// kiln ensures this.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ inline constexpr const char* kCachesInside = "/run/kiln/cache";
 
 class Caches {
  public:
-  // Those of `step` upon `parent`, where the site has any. `folder` is private. What cannot be had is said in
-  // the step's log and left out: a script does without. Throws Error(interrupted).
+  // The caches of `step` on top of `parent`, if the site has any. `folder` is private. An unavailable cache
+  // is reported in the step's log and left out; scripts also work without. Throws Error(interrupted).
   Caches(const Step& step, const StepRecord& parent, const StepSetup& setup, const fs::path& folder);
   Caches(const Caches&) = delete;
   Caches& operator=(const Caches&) = delete;
@@ -46,8 +46,8 @@ class Caches {
   std::map<std::string, std::string> environment_;
 };
 
-// Who shares a cache: scripts of one component upon equal files. So a poisoned base or toolchain reaches
-// nobody who does not stand upon it, and compilers are those that made what is found.
+// Scripts share a cache if they are of one component and run on equal files. A poisoned base or toolchain
+// therefore reaches only steps on top of it, and cached results come from the same compilers.
 std::string cache_id(const Step& step, const StepRecord& parent);
 
 }  // namespace kiln

@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// Logs under names that a person finds. They are kept by key, since images share steps; beside them stands a
-// folder for each cell, with a link for each of its steps and tests, in order:
+// Logs under names that a person finds. Logs are kept by key, because images share steps. In the same folder,
+// each cell has a folder with a link for each of its steps and tests, in order:
 //
 //   logs/679acb….log
 //   logs/pytorch-2.6.0-distro-x86_64-debian_trixie/01-base-debian.log -> ../679acb….log

@@ -41,7 +41,7 @@ NodeState StateView::step(const std::string& key) const { return state_of(key, n
 
 ExplainedState StateView::packaged(const std::string& record_name) const {
   if (has_formats_ || !lacks_format(site_, state_, record_name, files_)) return {CellState::built, {}};
-  return {CellState::to_package, {"the site wants a SIF, which this image lacks: nothing is built"}};
+  return {CellState::to_package, {"the site file requests a SIF, which this image lacks: nothing is built"}};
 }
 
 bool StateView::is_whole(const ResolvedImage& image) const {
@@ -131,7 +131,7 @@ std::vector<std::string> StateView::reasons(const ResolvedImage& image, StepTabl
     if (last) before = last->image(image.id());
   } catch (const Error& error) {
     if (error.code() != ExitCode::store) throw;
-    return {"what has changed is not known: the plan of the last build is damaged"};
+    return {"the changes are not known: the plan of the last build is damaged"};
   }
   if (!before) return explain_new_image(last.has_value());
   auto changed = explain_image(image.spec(), *before, moved_);

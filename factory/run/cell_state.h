@@ -1,4 +1,4 @@
-// What the next build does with each cell of a plan, and why.
+// Decides what the next build does with each cell of a plan, and why.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,9 @@
 namespace kiln {
 
 // to_test: it is packaged, but has not passed every test that its recipes have by now; to_retag: the bits are
-// there, name or labels are new; to_package: the layers are there, but not a format that the site wants by
-// now, or not something else that was made of them; failed: the layers are there, and no image was made of
-// them, such as by what the evidence found. The next build tries again.
+// there, name or labels are new; to_package: the layers are there, but a format that the site file now
+// requests, or another product of them, is missing; failed: the layers are there, but packaging failed, for
+// example because of the evidence. The next build tries again.
 enum class CellState { built, to_build, to_test, to_retag, to_package, failed };
 std::string_view name_of(CellState state);  // "built", "to build", "to test", "to re-tag", …
 
@@ -39,8 +39,8 @@ class StateView {
   ExplainedState explain(const ResolvedImage& image) const;
   bool is_whole(const ResolvedImage& image) const;  // its state is CellState::built
   NodeState step(const std::string& key) const;
-  // Of an image those of its steps and tests that the next build runs, in order of execution. What only
-  // stands below a step that is done is not run: that was fetched whole.
+  // Of an image those of its steps and tests that the next build runs, in order of execution. Steps that are
+  // only below a finished step are not run: the finished one was fetched completely.
   std::vector<StepTable::Number> to_run(const ResolvedImage& image) const;
   // Where a step or test that is done was fetched from; "": it was made here.
   std::string fetched_from(const std::string& key) const;

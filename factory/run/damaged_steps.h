@@ -1,5 +1,5 @@
-// Which records of steps are believed. A record whose blob is gone, cut or found damaged stands for nothing:
-// it is taken back, so that ninja runs the step again.
+// Decides which records of steps are trusted. A record whose blob is missing, cut or damaged is invalid: kiln
+// removes it, so that ninja runs the step again.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,22 @@
 
 namespace kiln {
 
-// The steps of these images whose records promise a layer that is not there with its size; of `whole_chain`,
-// a layer of the steps below as well: those were run again and made other bits, which their records name.
-// And the tests whose records cannot be read.
+// The steps of these images whose records name a layer that is missing or has another size. With
+// `whole_chain`, also if that is a layer of the steps below: those ran again and made other bits, which their
+// records name. And the tests whose records cannot be read.
 std::vector<std::string> damaged_steps(const BuildPlan& plan, const ImageNumbers& images,
                                        const StatePaths& state, const FileSystem& files, bool whole_chain);
 
-// Whether a step that damaged_steps() named is good by now: its record is gone, or whole.
+// Whether a step that damaged_steps() named is good by now: its record is missing, or whole.
 bool is_undamaged(const std::string& key, const StatePaths& state, const FileSystem& files, bool whole_chain);
 
-// "layer 2, sha256:…, is missing": the first that is not there with its size; "" when all are.
+// "layer 2, sha256:…, is missing": the first that is missing or has another size; "" if there is no such
+// layer.
 std::string seen_damage(const LayerChain& chain, const BlobStore& store);
 
-// Reads the layers, and takes those away that do not have the bytes that were written. What it took, as
-// "layer 2, sha256:…, does not have the bytes that were written"; "" when all are whole. For a caller that
-// could not use one of them. Throws Error(store) when one cannot be read.
+// Reads the layers, and removes those that do not have the written bytes. Returns the removed ones, as "layer
+// 2, sha256:…, does not have the bytes that were written"; "" if all are intact. For a caller that could not
+// use one of them. Throws Error(store) when one cannot be read.
 std::string take_damaged_layers(const LayerChain& chain, const BlobStore& store);
 
 // Times of records, which ninja looks at.

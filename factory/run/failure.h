@@ -1,4 +1,4 @@
-// How a step ended → what to say, and who must act.
+// The end of a step → the message, and the party that must act.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ std::string describe_end(const CommandResult& result, const CommandLimits& limit
 // its last line.
 void check_script(const CommandResult& result, const CommandLimits& limits);
 
-// Who must act on a failure of this class: "(build): …", the word that stands behind a reason.
+// Explains who must act on a failure of this class: "(build): …", the word after a reason.
 std::string explanation_of(FailureClass failure);
 
 FailureClass failure_class_of(const Error& error);
@@ -42,7 +42,7 @@ struct Cause {
   std::string what;  // "an archive is not where the recipe says: https://…"
 };
 
-// From what apt, pip, uv, curl, wget, git, compilers and shells print. nullopt: nothing that is known.
+// From the output of apt, pip, uv, curl, wget, git, compilers and shells. nullopt: nothing that is known.
 std::optional<Cause> cause_in(const std::string& tail);
 
 // The last line that is the script's own and says something, without the engine's about the exit status and

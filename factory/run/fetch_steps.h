@@ -1,6 +1,6 @@
-// Before steps are run: those that other builders have run are fetched, the uppermost first, so that of an
-// image whose last step is there nothing below it is looked for, and of its build stages nothing at all. And
-// after it: what was made here and could not be given away when it was made.
+// Before a run of steps: fetches those that other builders have run, the uppermost first. If the last step of
+// an image is available, kiln looks neither for the steps below it nor for its build stages. After the run:
+// shares the steps made here that could not be shared earlier.
 #pragma once
 
 #include "factory/run/build.h"
@@ -8,13 +8,13 @@
 
 namespace kiln {
 
-// Of the steps and tests that these images need and that have no record, several at a time. What is not there
-// or not believed is left to be run. Throws Error(input) for a key of the site file that is none,
+// Of the steps and tests that these images need and that have no record, several at a time. Steps that are
+// missing or not trusted remain to be run. Throws Error(input) for an invalid key in the site file, and
 // Error(interrupted). REQUIRES: the plan's lock is held, or the state's alone.
 void fetch_steps(const BuildSetup& setup, const ImageNumbers& images, int jobs, Progress& progress,
                  BuildReport& report);
 
-// Gives away what these images stand on, was made here and is not there.
+// Shares the steps of these images that were made here and are missing there.
 void share_steps(const BuildSetup& setup, const ImageNumbers& images, Progress& progress);
 
 // How a step is asked for.

@@ -62,7 +62,7 @@ class Forecast {
 
 // The forecast of a build, from its plan and from the history of steps.
 
-// How far down a build has to go. A step that is done needs nothing of those below it but their layers, so
+// The depth that a build must reach. A step that is done needs nothing of those below it but their layers, so
 // where one was fetched from another builder, or its records below were collected, they need not be run.
 
 // Steps that are done, lack a record below them, and have all layers of their chain.
@@ -79,8 +79,8 @@ std::vector<StepTable::Number> open_steps(const BuildPlan& plan, const ImageNumb
 Forecast forecast_of(const BuildPlan& plan, const ImageNumbers& images, StateNames& before,
                      const std::vector<PastRun>& history, int jobs, const ClosedSteps& closed = {});
 
-// What a build of these images takes, `jobs` steps at a time. nullopt where all of them are built, and where
-// fewer than half of their steps were ever run.
+// The expected time of a build of these images, with `jobs` steps at a time. nullopt if all of them are
+// built, or if fewer than half of their steps have ever run.
 struct ExpectedBuild {
   std::size_t steps = 0;  // tests and packaging included
   int jobs = 1;

@@ -1,7 +1,7 @@
-// What a container is given of this machine so that it reaches the GPUs: their device nodes, and the
+// The parts of this machine that a container gets so that it reaches the GPUs: their device nodes, and the
 // libraries of NVIDIA's driver, which belong to its kernel module and can be in no image. They are those that
 // NVIDIA's own container runtime calls compute and utility libraries (libnvidia-container, src/nvc_info.c);
-// what AMD's GPUs need beside the nodes is in the image.
+// AMD's GPUs need only the nodes; the rest is in the image.
 #pragma once
 
 #include <string_view>

@@ -54,7 +54,7 @@ std::string KeptRuns::add(const BenchRun& run) {
 
 BenchRun KeptRuns::read(const std::string& text, const fs::path& path, const std::string& sum) const {
   const std::string file = path.string();
-  constexpr const char* kRemedy = "take the file away; what was measured with it has to be measured again";
+  constexpr const char* kRemedy = "remove the file; its measurements must be repeated";
   // The clock may have been put back since. What others measured was held against it when it came in.
   constexpr std::int64_t kEndOfTime = 253'402'300'799;  // 9999-12-31T23:59:59Z
   constexpr JsonLimits kRunLimits{.bytes = 64u << 20, .members = 5'000'000};

@@ -1,5 +1,5 @@
-// Runs as the state folder keeps them, so that a comparison that was killed goes on where it was, and
-// everything that was ever measured can be compared again.
+// Runs as the state folder keeps them, so that a killed comparison continues, and all earlier measurements
+// can be compared again.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class KeptRuns {
   // REQUIRES: both outlive this.
   KeptRuns(const StatePaths& state, FileSystem& files) : state_(state), files_(files) {}
 
-  // What a run is named by: 64 hex digits.
+  // The name of a run: 64 hex digits.
   static std::string sum_of(const BenchRun& run);
   bool contains(const std::string& sum) const { return files_.exists(state_.bench_run(sum)); }
   std::string add(const BenchRun& run);  // its sum
@@ -32,7 +32,7 @@ class KeptRuns {
   void discard(const std::string& sum) { move(state_.bench_run(sum), state_.bench_discarded(sum)); }
   void restore(const std::string& sum) { move(state_.bench_discarded(sum), state_.bench_run(sum)); }
   std::optional<BenchRun> find(const std::string& sum) const;
-  // By date, then in order. All throw Error(store) with the file that is none of ours or was changed.
+  // By date, then in order. All throw Error(store) with the file that kiln did not write or that was changed.
   std::vector<BenchRun> all() const;
   std::vector<BenchRun> discarded() const;
 
@@ -45,8 +45,8 @@ class KeptRuns {
   FileSystem& files_;
 };
 
-// A comparison of which some runs are done. It is named by what is compared, so that the same command finds
-// it again. The first run writes <state>/bench/begun/<sum>.json, end() takes it away.
+// A comparison of which some runs are done. Its name depends on the compared images, so that the same command
+// finds it again. The first run writes <state>/bench/begun/<sum>.json, end() takes it away.
 class BegunComparison {
  public:
   // `what`: all that makes two comparisons one. REQUIRES: the others outlive this.
@@ -59,7 +59,7 @@ class BegunComparison {
   std::vector<BenchRun> find(int round, const std::string& key) const;
   // All of one start of the workload: killed within, it is still to be run. REQUIRES: not empty.
   void add(const std::vector<BenchRun>& runs);
-  // What was measured of this image here is not to be believed: its runs, which are returned, are removed.
+  // Removes the runs of this image, because its measurements here are wrong, and returns them.
   std::vector<BenchRun> forget(const std::string& key);
   void end() { files_.remove_all(file_); }
   // For files of the same comparison that jobs read and write.
@@ -79,7 +79,7 @@ class BegunComparison {
 std::set<std::string> unfinished_sessions(const KeptRuns& runs, const StatePaths& state,
                                           const FileSystem& files);
 
-// What the index says of measured sessions: the figures of their runs (bench/session.h), as long as these are
+// The index's records of measured sessions: the figures of their runs (bench/session.h), as long as these are
 // kept.
 class SessionRecords {
  public:

@@ -1,6 +1,6 @@
-// What can be done about damage that check_store() found: blobs are restored from copies, images packaged
-// again from their layers, layouts linked again. The rest is taken away, so that the next build sees that it
-// is missing and makes it again.
+// Repairs damage that check_store() found: restores blobs from copies, packages images again from their
+// layers, links layouts again. Removes the rest, so that the next build detects that it is missing and makes
+// it again.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What jobs that measure on whole nodes read and write, in a folder that all machines of the site see:
+// The files of jobs that measure on whole nodes, in a folder that all machines of the site see:
 //
 //   plan.json      the plan of the images that they start
 //   files/         of the workload, or of a script
@@ -39,15 +39,15 @@ class NodeFiles {
   FileSystem& files_;
 };
 
-// As a compute node reads the folder. Both throw Error(input) at the node that names what is not there.
+// As a compute node reads the folder. Both throw Error(input) at the JSON node that names a missing item.
 ImageSpec planned_image(const NodeFiles& folder, const JsonNode& cell, FileSystem& files);
 Recipe program_in(const NodeFiles& folder, std::string name, std::string start);
 
 // Why this machine measures nothing. nullopt: it is of the kind that is `wanted`.
 std::optional<std::string> refusal_of(const HostDescription& wanted, const HostDescription& here);
 
-// What kiln wrote and cannot read was damaged: Error(store) in place of Error(input). `what`: "a tuning";
-// `again`: "tune --again".
+// A file that kiln wrote and cannot read is damaged: Error(store) in place of Error(input). `what`: "a
+// tuning"; `again`: "tune --again".
 template <typename Read>
 auto read_node_file(const fs::path& file, const std::string& what, const std::string& again,
                     const Read& read) {

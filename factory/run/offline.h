@@ -1,5 +1,5 @@
-// What steps get in place of a network: the folder that `kiln mirror` filled, mounted read-only, and the
-// words that lead apt, pip, git and the scripts of recipes to it. Nothing of it is in a layer.
+// The replacement for a network in steps: the folder that `kiln mirror` filled, mounted read-only, and the
+// settings that point apt, pip, git and the scripts of recipes to it. Nothing of it is in a layer.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct OfflineWords {
   std::string pip;      // pip.conf
   std::string git;      // gitconfig
 };
-// `archive`: null where the mirror has none for the base; then nothing is said to apt. `folder`: where the
-// files will be found.
+// `archive`: null if the mirror has none for the base; apt then gets no settings. `folder`: where the files
+// will be found.
 OfflineWords offline_words(const Mirror& mirror, const MirrorArchive* archive, const std::string& root,
                            const std::string& folder);
 
@@ -28,25 +28,25 @@ std::string copy_uri(const std::string& folder);
 // The archive of packages of a base; null without one.
 const MirrorArchive* archive_of(const Mirror& mirror, const Step& base);
 
-// For a script in a container upon `base`. Writes into `folder`, which is private. Throws Error(input) for a
-// damaged manifest, Error(usage) where there is no mirror.
+// For a script in a container on top of `base`. Writes into `folder`, which is private. Throws Error(input)
+// for a damaged manifest, Error(usage) where there is no mirror.
 SiteHandover offline_handover(const StepSetup& setup, const std::optional<Step>& base,
                               const fs::path& folder);
 // The environment of the same on the build host.
 std::map<std::string, std::string> offline_environment(const StepSetup& setup, const Step& base,
                                                        const fs::path& folder);
 
-// Sets the source's URL to its file in the mirror. Where `files`, the recipe's own, keep curl to other
-// protocols than file:, a curl of ours comes first in PATH, which lets it read the mirror. Throws
-// Error(network) when the mirror has no such file.
+// Sets the source's URL to its file in the mirror. Where `files`, the recipe's own, restrict curl to other
+// protocols than file:, kiln's curl comes first in PATH, which lets it read the mirror. Throws Error(network)
+// when the mirror has no such file.
 void lead_to_source(ContainerRun& request, const Step& step, const StepSetup& setup, const fs::path& files);
 
-// Where a script finds the source that its parameters name, in a container: the URL itself for what is no
-// file with a checksum. Throws Error(network) when the mirror has no such file.
+// Where a script in a container finds the source of its parameters: the URL itself, unless it is a file with
+// a checksum. Throws Error(network) when the mirror has no such file.
 std::string offline_source(const StepSetup& setup, const std::map<std::string, std::string>& parameters);
 
-// The layout in the mirror that stands for what this step pulls, as engines pull it: reads all of it. Throws
-// Error(network), Error(store) for a damaged one.
+// The layout in the mirror that replaces this step's pull, in the form that engines pull: reads all of it.
+// Throws Error(network), Error(store) for a damaged one.
 std::string offline_image(const StepSetup& setup, const Step& pull);
 
 }  // namespace kiln

@@ -17,7 +17,7 @@ namespace kiln {
 // The image below the applications of a derived image.
 
 // The packaged image with this key; of several, the one with the components and the target of `derived`,
-// which is upon it. nullopt: none is packaged. Throws Error(input) for a damaged record.
+// which is on top of it. nullopt: none is packaged. Throws Error(input) for a damaged record.
 std::optional<ImageRecord> packaged_parent(const ImageSpec& derived, const std::string& parent_key,
                                            const RecordReader& reader);
 

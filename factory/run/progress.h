@@ -37,19 +37,19 @@ struct StepEvent {
   std::string key;
   std::string title;
   double seconds = 0;
-  // running: how far it is; waiting: for what; fetched: from where; failed: how it ended; forged: why
+  // running: progress; waiting: reason; fetched: source; failed: cause; forged: reason
   std::string what{};
   std::string log{};
 };
 
 Json to_json(const StepEvent& event);
-std::optional<StepEvent> step_event_from_line(std::string_view line);  // nullopt: not one of ours
+std::optional<StepEvent> step_event_from_line(std::string_view line);  // nullopt: not one of kiln's
 
-// What a step has to tell that is no state of it, as a line of its stdout.
+// A note of a step that is no state of it, as a line of its stdout.
 std::string note_line(const std::string& text);
-std::optional<std::string> note_from_line(std::string_view line);  // nullopt: it is none
+std::optional<std::string> note_from_line(std::string_view line);  // nullopt: another line
 
-// What is known of the steps of a run beside their events.
+// Facts about the steps of a run in addition to their events.
 struct ProgressSource {
   std::map<std::string, std::string> targets{};                       // by key: what a step is made for
   std::function<std::string(const std::string& key)> last_line = {};  // of its log so far; "" for none
@@ -68,7 +68,7 @@ class Progress {
 
   void begin(std::size_t steps_to_run, Forecast forecast = {}, ProgressSource source = {});
   void event(const StepEvent& event);
-  void note(const std::string& text);  // a line of its own, kept apart from the status line
+  void note(const std::string& text);  // prints a separate line, kept apart from the status line
   void tick();                         // redraws the status line; called about ten times a second
   void finish();
 

@@ -29,7 +29,7 @@ struct Found {
 Found found(const std::string& key, const RecordReader& reader) {
   try {
     auto record = reader.test(key);
-    if (!record) return {"its record is gone", {}};
+    if (!record) return {"its record is missing", {}};
     return {not_run_reason(record->last_line), test_run(*record)};
   } catch (const Error&) {
     return {"its record is damaged", {}};  // whatever it was, nobody can say that it passed

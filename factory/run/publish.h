@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-// What the tests of an image proved, for its record in the index.
+// The results of an image's tests, for its record in the index.
 
 // Where and when it was run.
 TestRun test_run(const TestRecord& record);
@@ -65,7 +65,7 @@ class PublicationMark {
 struct PublishOptions {
   std::vector<std::uint32_t> broken{};  // cells that are to have an image, and have none
   std::vector<std::string> pruned{};    // names to take out: of lacking_images()
-  // Is given the records before their snapshot is written, and says in them where else the images lie now.
+  // Gets the records before their snapshot is written, and adds the other places of the images.
   std::function<void(std::vector<ImageRecord>&)> place{};
 };
 
@@ -86,7 +86,7 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
 std::size_t count_built(const BuildPlan& plan, const ImageNumbers& images, const StatePaths& state,
                         const FileSystem& files);
 
-// What the current snapshot has of a matrix, and the plan has not.
+// The images of a matrix that are in the current snapshot and not in the plan.
 struct LackingImages {
   std::vector<std::string> names;  // "repository:tag" that this matrix published before, in their order
   std::size_t published = 0;       // all that it published and that is there

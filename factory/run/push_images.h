@@ -1,6 +1,6 @@
 // publish --to: images go into a registry before a snapshot of the index names them, and readable tags move
-// after it, the site's own names last. What the index says is the journal of the tags: the next publication
-// completes what a kill has left. What lies there already is looked at as well.
+// after it, the site's own names last. The index is the journal of the tags: the next publication completes
+// an interrupted one. kiln also checks objects that are already in the registry.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@
 namespace kiln {
 
 // Whether a registry still has all of an image that the index answers with: manifests, blobs, the list of its
-// documents and its signatures, each by a question of its own. What several images share is asked once.
+// documents and its signatures, each by a separate request. Shared parts are requested once.
 
 // Numbers below kLookParts: a digest is in one part. Manifests are looked for in every part; in these they
 // are read, and blobs by their first byte.
@@ -42,21 +42,21 @@ LookParts parts_tonight(std::size_t images, const LookTimes& looked, std::int64_
 struct LookTerms {
   LookParts parts = every_part();
   bool read = false;                // blobs of these parts to their last byte
-  const SigningKey* key = nullptr;  // whose signatures have to be there; null: any, where we have signed
+  const SigningKey* key = nullptr;  // whose signatures must exist; null: any, if kiln has signed
 };
 
-// What of an image is not in the registry as it should be.
+// A part of an image that is missing or wrong in the registry.
 struct LostPart {
   std::string what;    // "layer 2, sha256:…", "the tag 2.10-…-1a2b3c4d5e6f"
   std::string damage;  // "is missing"
-  Digest blob{};       // that has to be sent again; empty: it is a manifest or a tag
+  Digest blob{};       // that must be sent again; empty: it is a manifest or a tag
 };
 
 // An image where it was pushed.
 struct ImageInRegistry {
   std::string repository;
   const ImageRecord* image = nullptr;
-  PushedRecord pushed{};  // what we know of it there
+  PushedRecord pushed{};  // kiln's record of it there
 };
 
 class RegistryLook {
@@ -88,7 +88,7 @@ class RegistryLook {
   std::map<std::string, std::string> said_;  // damage by "repository@sha256:…"
 };
 
-// What the site's own names stand for in a snapshot of the index.
+// The images of the site's own names in a snapshot of the index.
 
 // A name, and its images: one a platform.
 struct AliasedImages {
@@ -103,16 +103,16 @@ struct ChosenAliases {
 };
 
 // Of the images that lie in this registry and are not retired. Platforms are read from the images'
-// configurations: throws Error(store); Error(usage) for a pattern that is none. The images are those of
+// configurations: throws Error(store); Error(usage) for an invalid pattern. The images are those of
 // `entries`.
 ChosenAliases choose_aliases(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries,
                              const std::string& registry, const BlobStore& store);
 
 struct PushReport {
   std::size_t pushed = 0;     // images
-  std::size_t unchanged = 0;  // that the registry has, by what we know and its list of tags
+  std::size_t unchanged = 0;  // that the registry has, by kiln's records and its list of tags
   std::size_t moved = 0;      // readable tags, and the site's names
-  // "pytorch:2.6-…: names sha256:… there, and we had moved it to sha256:…": left as they are.
+  // "pytorch:2.6-…: names sha256:… there, and we had moved it to sha256:…": these tags stay unchanged.
   std::vector<std::string> foreign;
   // "modak:gpu: hello:2.10-… and hello:2.1-… are both for linux/amd64": of the site's names, left as well.
   std::vector<std::string> unclear;
@@ -146,8 +146,8 @@ class RegistryPublisher {
   // reported; with `take` it is moved as well. Throws Error(network).
   void move_tags(const std::vector<IndexEntry>& entries, bool take);
 
-  // After that: each of the site's names is an image index over the images that it stands for, by the same
-  // rules. Throws as push().
+  // After that: each of the site's names is an image index over its images, by the same rules. Throws as
+  // push().
   void move_aliases(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries, bool take);
 
   // Whether the registry still has the images of the current snapshot and of the site's names, but for
@@ -155,8 +155,8 @@ class RegistryPublisher {
   void keep(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries,
             const KeepTerms& terms);
 
-  // What move_tags() and move_aliases() would have to do: a tag that is missing is lost, one that names
-  // another image is foreign. Throws as they do.
+  // Reports the work of move_tags() and move_aliases(): a missing tag is lost, one that names another image
+  // is foreign. Throws as they do.
   void look_at_tags(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries);
 
   const PushReport& report() const { return report_; }
@@ -172,14 +172,14 @@ class RegistryPublisher {
     std::vector<const ImageRecord*> images{};  // that it names
   };
 
-  // What became of a tag: "": it is as it should be.
+  // Result of a tag: "": it is as it should be.
   struct MovedTag {
     bool moved = false;
     std::string foreign{}, mended{};
   };
   struct Loss;
 
-  bool is_ours(const IndexEntry& entry) const;  // and is to be had from this registry
+  bool is_ours(const IndexEntry& entry) const;  // and this registry has it
   bool has_tag(const std::string& repository, const std::string& tag);
   std::optional<Digest> named_by(const TagMove& move, bool is_known);
   void write_tag(const TagMove& move, const std::optional<Digest>& from);

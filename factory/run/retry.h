@@ -1,15 +1,15 @@
-// What a step that failed is given for another try.
+// Resources of a failed step for another try.
 //
-// Tried again is what may pass by itself: a package source that could not be reached, after a while that
-// doubles and is not the same for all who wait; and memory that ran out, with twice as much, while no other
-// step runs here. Nothing else: a full disk, a missing program, a damaged store or what a registry refuses
-// stays as it is until a person acts, a script that fails fails again, and pulls have tries of their own.
+// kiln retries only failures that may pass. After an unreachable package source it waits for a time that
+// doubles and that differs between waiting steps. After a lack of memory it gives twice as much, while no
+// other step runs here. It retries nothing else: a full disk, a missing program, a damaged store or a refusal
+// of a registry lasts until a person acts; a failing script fails again; and pulls have separate tries.
 //
 //   failed try ── network, or memory ran out ──▶ another try
 //             └── any other error, no tries left ──▶ failure record
 //
-// Above it decide `kiln step --slurm` about jobs (cluster/job_end.h) and `kiln build` about runs of ninja
-// (build.cc, run_ninja): docs/design-notes.md has all three.
+// `kiln step --slurm` decides about jobs (cluster/job_end.h), and `kiln build` about runs of ninja (build.cc,
+// run_ninja): docs/design-notes.md has all three.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct TryTerms {
 struct RetryRules {
   int retries = 0;                  // after the first try
   std::uint64_t usable_memory = 0;  // bytes of this machine
-  bool has_scheduler = false;       // which gives each step its memory: who runs beside it is not ours to say
+  bool has_scheduler = false;       // it gives each step its memory, and decides which steps run at a time
   bool has_fixed_memory = false;    // this process has no more to give: a job is run again, with more
   bool is_offline = false;          // packages come from a mirror, which has them or not
 };
@@ -53,7 +53,7 @@ std::string text_of(const TryTerms& terms, int number, const RetryRules& rules);
 // The tries of one step: each waits for its share of this machine's memory, is kept in the history, and is
 // followed by another where next_try() says so.
 
-// What one try has, and where it says what it took.
+// The resources of one try, and its report of their use.
 struct StepTry {
   int number = 1;
   TryTerms terms = {};
@@ -76,7 +76,8 @@ class StepTries {
   std::uint64_t share_of(const TryTerms& terms) const;
   std::unique_ptr<MemoryShare> wait_for_share(const StepTry& attempt) const;
   void keep(const StepTry& attempt, PastRun::End end, double seconds) const;
-  // What follows `attempt`, which ended with `error`: said, logged and waited for; false: nothing.
+  // Prepares the try after `attempt`, which ended with `error`: reports it, logs it and waits for it; false:
+  // there is no further try.
   bool prepare_next(StepTry& attempt, const Error& error);
   void tell(bool waits, const std::string& what) const;
 
@@ -86,7 +87,7 @@ class StepTries {
   std::uint64_t capacity_;  // of this machine, for steps; 0: no step waits for it
   StepNeed need_;
   std::vector<std::string> earlier_;
-  std::mt19937 random_{std::random_device()()};  // when to try again need not be told again
+  std::mt19937 random_{std::random_device()()};  // the time of the next try is not reported again
 };
 
 }  // namespace kiln

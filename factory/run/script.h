@@ -1,4 +1,4 @@
-// What a recipe's script sees: files, environment and mounts. docs/formats/recipe.md has the table.
+// The environment of a recipe's script: files, variables and mounts. docs/formats/recipe.md has the table.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace kiln {
 // Files of a build stage that a script sees at their places while it runs, and that are in no layer.
 class BuiltFiles {
  public:
-  // What `step` mounts, of a container on `stage`, for a run in `container`. Throws Error(images_failed) for
-  // a path that the stage lacks or has as a link, which would lead out of it. REQUIRES: `container` outlives
-  // this.
+  // The mounts of `step`, from a container on `stage`, for a run in `container`. Throws Error(images_failed)
+  // for a path that the stage lacks or has as a link, which would lead out of it. REQUIRES: `container`
+  // outlives this.
   BuiltFiles(const Step& step, const StepRecord& stage, Container& container, Engine& engine);
 
   const std::vector<Mount>& mounts() const { return mounts_; }
-  // Of `container`, after the run: the empty folders that were made to mount upon.
+  // Of `container`, after the run: the empty folders that were made as mount points.
   void take_away();
 
  private:
@@ -56,17 +56,17 @@ Command host_script(const Step& base, const std::string& script, const StepSetup
 // Throws as check_script does.
 std::optional<fs::path> site_of_base(const StepSetup& setup, const fs::path& folder, const fs::path& log);
 
-// What everything that runs in a container upon `parent` finds: variables, and with `network` the site's
+// The settings of every run in a container on top of `parent`: variables, and with `network` the site's
 // configuration. Writes to `folder`, which is private, and to `log`.
 ContainerRun container_run(const StepRecord& parent, bool network, const StepSetup& setup,
                            const fs::path& folder, const fs::path& log);
 
-// For a script in a container upon `parent`; `files` is what copy_recipe_files returned. Writes to `folder`
-// and to `log`.
+// For a script in a container on top of `parent`; `files` is what copy_recipe_files returned. Writes to
+// `folder` and to `log`.
 ContainerRun container_script(const Step& step, const StepRecord& parent, const fs::path& files,
                               const StepSetup& setup, const fs::path& folder, const fs::path& log);
 
-// What engines see of our environment: an allow-list.
+// The part of kiln's environment that engines get: an allow-list.
 std::map<std::string, std::string> engine_environment(const std::map<std::string, std::string>& ours,
                                                       const fs::path& temporary);
 
@@ -81,8 +81,8 @@ std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup
 // The head of a step's log.
 std::string log_header(const Step& step);
 
-// The state of the package archives that a base's root file system is made of: what its recipe's `archive`
-// script prints.
+// The state of the package archives of a base's root file system: the output of its recipe's `archive`
+// script.
 
 // Runs `script` on the build host, as the rootfs script `base` will be run, with KILN_ARCHITECTURE (OCI's
 // word) and without KILN_ARCHIVE. `folder` is private and empty. Returns its one line. Throws
@@ -101,10 +101,10 @@ struct HandedSecrets {
   std::vector<std::string> hidden;  // must not be shown in any log
 };
 
-// Makes the folder `folder`, which only we can enter, with each secret under its name: a link to the site's
-// file, or a file with the value of the variable of `environment`. A script on the build host is given that
-// folder, a container the mounts. Throws Error(input) for one that the site file does not have or that is not
-// where it says.
+// Makes the folder `folder`, which only kiln's user can enter, with each secret under its name: a link to the
+// site's file, or a file with the value of the variable of `environment`. A script on the build host is given
+// that folder, a container the mounts. Throws Error(input) for one that the site file does not have or that
+// is not where it says.
 HandedSecrets hand_in_secrets(const std::vector<std::string>& names, const Site& site,
                               const std::map<std::string, std::string>& environment, const fs::path& folder);
 
@@ -112,14 +112,14 @@ HandedSecrets hand_in_secrets(const std::vector<std::string>& names, const Site&
 
 struct ShellStart {
   Step step;
-  // What the step left, and not what it started from: for steps that run no script in a container as well.
+  // The files after the step, not those before it; also for steps that run no script in a container.
   bool after = false;
   std::map<std::string, std::string> environment = {};  // `after`: the image's
 };
 
-// With what the step's script has: what it builds on, files, parameters, secrets, the site's configuration,
-// the current folder, and the network unless it is a test. The shell has our input, output and terminal;
-// without a terminal its status is in the result. Throws Error(usage) when what it would stand upon is not
+// With everything that the step's script has: the layers below, files, parameters, secrets, the site's
+// configuration, the current folder, and the network unless it is a test. The shell has kiln's input, output
+// and terminal; without a terminal its status is in the result. Throws Error(usage) if a step below it is not
 // done.
 CommandResult open_shell(const ShellStart& start, const StepSetup& setup);
 

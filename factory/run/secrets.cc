@@ -22,7 +22,7 @@ std::string value_of_variable(const Site& site, const std::string& name, const s
   auto found = environment.find(variable);
   if (found != environment.end() && !found->second.empty()) return found->second;
   fail(site, name,
-       fmt::format("the secret '{}' is to be in the environment variable {}, which is not set", name,
+       fmt::format("the secret '{}' should be in the environment variable {}, which is not set", name,
                    variable));
 }
 
@@ -31,10 +31,10 @@ std::string bytes_of_file(const Site& site, const std::string& name, const std::
   std::error_code problem;
   const fs::file_status status = fs::status(file, problem);
   if (!fs::exists(status))
-    fail(site, name, fmt::format("the secret '{}' is to be in {}, which is not there", name, file));
+    fail(site, name, fmt::format("the secret '{}' should be in {}, which is missing", name, file));
   if (!fs::is_regular_file(status) || fs::file_size(file, problem) > kMostSecret || problem)
     fail(site, name,
-         fmt::format("the secret '{}' is to be in {}, which is no file of at most 1 MiB", name, file));
+         fmt::format("the secret '{}' should be in {}, which is no file of at most 1 MiB", name, file));
   std::ifstream stream(file, std::ios::binary);
   std::string bytes(std::istreambuf_iterator<char>(stream), {});
   if (stream.bad() || !stream.is_open())

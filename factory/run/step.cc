@@ -137,7 +137,8 @@ class StepRun {
       return script_with(&caches, parent, files);
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted || !caches.drop_damaged(tail_)) throw;
-      tell_log(fmt::format("{}; again without the cache, which may be damaged and is gone", error.message()));
+      tell_log(
+          fmt::format("{}; again without the cache, which may be damaged and was removed", error.message()));
     }
     return script_with(nullptr, parent, files);
   }
@@ -339,7 +340,7 @@ StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& se
     need_still_there(setup.state, folder, setup.files);
     std::string damage = error.code() == ExitCode::store ? take_damage_below(step, setup) : "";
     if (damage.empty()) return fail(error);
-    return fail(Error(ExitCode::store, "what this step builds on is damaged: " + damage, kDamageRemedy));
+    return fail(Error(ExitCode::store, "a layer below this step is damaged: " + damage, kDamageRemedy));
   } catch (const fs::filesystem_error& error) {
     need_still_there(setup.state, folder, setup.files);
     return fail(Error(ExitCode::store, error.what()));

@@ -24,9 +24,9 @@ struct StepSetup {
   const Clock& clock;
   std::map<std::string, std::string> environment;        // ours; the allow-list decides what a script sees
   std::map<std::string, fs::path> recipe_folders;        // "framework/pytorch" → folder
-  std::optional<Step> base = {};                         // what the step stands on, at the very bottom
+  std::optional<Step> base = {};                         // the lowest step below this one
   std::function<void(const PullState&)> tell_pull = {};  // as Skopeo::tell
-  // What the step waits for, and then that it goes on ("", or which try it is).
+  // Called with the reason of a wait, and after the wait with "" or the number of the try.
   std::function<void(bool waits, const std::string& what)> tell = {};
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
   std::optional<TestMachine> test_machine = {};  // of a test
@@ -54,7 +54,7 @@ std::int64_t source_date_epoch(const std::map<std::string, std::string>& environ
 struct ImageRun {
   std::vector<std::string> argv;
   fs::path recipe_folder;                          // its files are at /run/kiln
-  std::map<std::string, std::string> environment;  // beside what every script has
+  std::map<std::string, std::string> environment;  // in addition to the variables of every script
   fs::path log;                                    // written anew
   bool capture_stdout = false;                     // as Command::capture_stdout
   std::vector<Mount> mounts = {};                  // besides
@@ -65,7 +65,7 @@ struct ImageRun {
 // In a container of a finished step, without a network: benchmarks.
 CommandResult run_in_image(const StepRecord& image, const ImageRun& run, const StepSetup& setup);
 
-// The environment and mounts that hand the site's configuration (proxies, pip, certificates) to a build step.
+// The environment and mounts that give the site's configuration (proxies, pip, certificates) to a build step.
 struct SiteHandover {
   std::map<std::string, std::string> environment;
   std::vector<Mount> mounts;

@@ -1,5 +1,5 @@
-// What `kiln build` tells each step of one run of ninja, beside the plan: builds/<plan>/terms.json, which
-// `kiln step` is given as --terms.
+// The data that `kiln build` passes to each step of one run of ninja, in addition to the plan:
+// builds/<plan>/terms.json, which `kiln step` gets as --terms.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct StepTerms {
   bool operator==(const StepTerms&) const = default;
 };
 
-// What the site in use says.
+// The settings of the site file in use.
 StepTerms terms_of(const Site& site);
 
 Json to_json(const StepTerms& terms);

@@ -1,6 +1,6 @@
 // suitable_cell: plans + question → the cell whose image would be the answer, for a question that the index
-// has none to. Each cell is judged as the image that it would become, by select(). Pure but for what it is
-// given.
+// has none to. Each cell is judged as the image that it would become, by select(). Pure, except for the
+// functions that it gets.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct CellQuestion {
   const Microarchitectures& cpus;
   const std::vector<IndexEntry>& published;  // bits that are retired or failing there stay so, built again
   bool with_sif = true;                      // images are packaged with one
-  // What the cell is, when it is packaged already, with all that was found in it; else nothing.
+  // The record of the cell with all findings, if it is packaged already; else nothing.
   std::function<std::optional<ImageRecord>(const ResolvedImage& cell)> packaged;
   // A fact of the recipe's version; "" for none. Without it no cell has facts.
   std::function<std::string(const ComponentUse& component, const std::string& fact)> fact{};

@@ -1,4 +1,4 @@
-// Where a test ran, and whether this machine could run it at all.
+// Where a test ran, and whether this machine could run it.
 #pragma once
 
 #include <string>
@@ -15,22 +15,22 @@ namespace kiln {
 struct TestMachine {
   const HostDescription& host;
   const Microarchitectures& cpus;
-  std::string emulator{};  // what stands in for a processor of the image's kind (emulator_of()); "": nothing
+  std::string emulator{};  // emulates a processor of the image's kind (emulator_of()); "": no emulator
 };
 
 // A program of it met an instruction that its processor does not have (SIGILL): by the script's end, or by
-// what its output says of a program that it started.
+// its output about a program that it started.
 bool met_unknown_instruction(const CommandResult& result);
 
 // The C library of the image refused to start on this kernel: glibc's "FATAL: kernel too old".
 bool met_old_kernel(const CommandResult& result);
 
 // Why an image for `target` (archspec's name) may meet such an instruction here: "this machine (haswell)
-// lacks avx512f, avx512cd and 3 more of skylake_avx512"; "" when it has all, or `target` is none that
-// archspec knows. An emulator has what it has, whatever the target.
+// lacks avx512f, avx512cd and 3 more of skylake_avx512"; "" if it has all, or if archspec does not know
+// `target`. An emulator's features do not depend on the target.
 std::string lacking_here(const std::string& target, const TestMachine& machine);
 
-// What an image is for.
+// The target of an image.
 struct TestTarget {
   std::string cpu;                     // archspec's name
   std::vector<std::string> gpus = {};  // "sm_90", "gfx90a"; empty: none

@@ -1,5 +1,5 @@
-// What the jobs of a tuning read and write (node_files.h); subject.json says what they start: image, workload
-// or script, and the kind of machine that is measured.
+// The files of a tuning's jobs (node_files.h). subject.json has the subject: image, workload or script, and
+// the kind of machine that is measured.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class TrialFiles : public NodeFiles {
   // `plan`: plan_text() with the subject's cell. Throws Error(store).
   void write(const TuningSubject& subject, const std::string& plan) const;
   // 64 hex digits: the same for the same starts of the same tuning, whatever their patience is. A tuning that
-  // goes on with another budget finds the job of before.
+  // continues with another budget finds its earlier job.
   std::string key_of(const TuningJob& job) const;
   void write(const std::string& key, const TuningJob& job) const;
   // nullopt: the job has not answered. Throws Error(store) for a file that kiln did not write.

@@ -125,7 +125,7 @@ class RunningCourse {
     if (without_rival && !journal_.rival_failed.empty()) return;
     (without_rival ? journal_.rival_failed : journal_.failed) = answer.why;
     course_.file.add({failed_comparison(place.side, answer.why)});
-    if (without_rival) course_.tell("the comparison goes on without run_cpu: " + answer.why);
+    if (without_rival) course_.tell("the comparison continues without run_cpu: " + answer.why);
   }
 
   const TuningCourse& course_;

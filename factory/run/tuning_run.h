@@ -1,5 +1,5 @@
-// What a tuning does to the outside: its journal on disk, the searcher that proposes settings, and a start of
-// the workload with one of them.
+// The effects of a tuning: its journal on disk, the searcher that proposes settings, and a start of the
+// workload with one of them.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ namespace kiln {
 // one step at most.
 class TuningFile {
  public:
-  // Named by what `head` says. REQUIRES: files outlives this; the state folder is locked.
+  // Its name depends on `head`. REQUIRES: files outlives this; the state folder is locked.
   TuningFile(const TuningHead& head, const StatePaths& state, FileSystem& files);
 
   const fs::path& path() const { return path_; }
   // For files of the same tuning that jobs read and write.
   fs::path folder() const { return fs::path(path_).replace_extension(".trials"); }
-  // What is there, without what a kill left of a line; writes the head where there is nothing. Throws
-  // Error(store).
+  // The journal on disk, without the partial line of a killed process. Writes the head if there is none.
+  // Throws Error(store).
   TuningJournal begin();
   void add(const std::vector<Json>& lines);  // in one go; throws Error(store)
   void remove();                             // with its folder
@@ -47,7 +47,7 @@ struct TuningSearch {
   std::vector<TuningSetting> propose(const fs::path& journal, std::size_t count) const;
 };
 
-// What is started again and again.
+// The program that the tuning starts again and again.
 struct TuningSubject {
   BenchRequest request;
   std::string metric;      // of several of the workload, "" of its only one
@@ -74,7 +74,7 @@ struct TuningCourse {
   std::function<void(const std::string&)> tell;  // a line for people
 };
 
-// Goes on after `journal`, writes down each step, and returns the journal at its end. Throws as next_step(),
+// Continues after `journal`, records each step, and returns the journal at its end. Throws as next_step(),
 // TuningSearch::propose(), TuningFile::add() and the starter do, and Error(images_failed) when the default
 // fails in the comparison; then the same call goes on.
 TuningJournal run_course(const TuningCourse& course, TuningJournal journal);

@@ -11,13 +11,13 @@
 namespace kiln::sbom {
 
 struct Bill {
-  std::string name;          // pytorch, or oci:DIR for an image that kiln did not make
-  std::string version;       // its tag, or digest; may be ""
-  std::string description;   // may be ""
-  std::string identity;      // what the bill is named by: the image's key, or the digest of its manifest
-  std::int64_t created = 0;  // seconds since 1970
-  std::string tool;          // version of kiln
-  std::vector<Package> components;  // what kiln put in, in layering order
+  std::string name;                 // pytorch, or oci:DIR for an image that kiln did not make
+  std::string version;              // its tag, or digest; may be ""
+  std::string description;          // may be ""
+  std::string identity;             // name of the bill: the image's key, or the digest of its manifest
+  std::int64_t created = 0;         // seconds since 1970
+  std::string tool;                 // version of kiln
+  std::vector<Package> components;  // packages from kiln, in layering order
   Inventory inventory;
 };
 

@@ -61,7 +61,7 @@ std::optional<ControlParagraph> ControlReader::next() {
     }
     if (bytes > kMostParagraph) bad("a paragraph of more than 4 MiB");
     if (continued) {
-      if (paragraph.empty()) bad("goes on with a field, but there is none before it");
+      if (paragraph.empty()) bad("continues a field, but there is none before it");
       paragraph.extend_last(text.substr(1));
       continue;
     }

@@ -1,6 +1,5 @@
-// Readers of package databases: bytes in, packages out. All of them take bytes from anybody: they throw
-// Error(input) for what is damaged and for more than 100 000 packages, and read nothing but what they are
-// given.
+// Readers of package databases: bytes in, packages out. All of them take untrusted bytes: they throw
+// Error(input) for damage and for more than 100 000 packages, and read only their arguments.
 #pragma once
 
 #include <string_view>

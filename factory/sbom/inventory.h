@@ -1,5 +1,5 @@
-// What is installed in an image: its package databases, taken out of the layers as they stream by. Nothing is
-// unpacked and nothing is run.
+// Lists the installed packages of an image, from the package databases in its layers as they stream by.
+// Unpacks nothing and runs nothing.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,7 @@ class DatabaseFiles final : public ContentSink {
 struct Inventory {
   Distribution distribution;
   std::vector<Package> packages;  // sorted by ecosystem, name, version, architecture, database; each once
-  // What is there and was not read, and why: "var/lib/rpm/Packages: Berkeley DB is not read". Sorted.
+  // Databases that were not read, with the reason: "var/lib/rpm/Packages: Berkeley DB is not read". Sorted.
   std::vector<std::string> gaps;
 };
 

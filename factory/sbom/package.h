@@ -1,4 +1,4 @@
-// What a bill of materials lists: packages as the package databases of an image tell of them.
+// The entries of a bill of materials: packages as the package databases of an image list them.
 #pragma once
 
 #include <map>
@@ -13,9 +13,9 @@ namespace kiln::sbom {
 // expressions, the short names of Debian's machine-readable copyright files, Fedora's, and the names that
 // Python packages use. Pure.
 
-// What is said of a package's licence. Names that the SPDX list does not have become LicenseRef-….
+// Statement about a package's licence. Names that the SPDX list does not have become LicenseRef-….
 struct License {
-  std::string expression;                        // "" = nothing is said
+  std::string expression;                        // "" = not stated
   std::map<std::string, std::string> extracted;  // LicenseRef-… → what was written
   bool empty() const { return expression.empty(); }
   bool on_the_list() const { return extracted.empty() && !empty(); }  // every part of it
@@ -46,7 +46,7 @@ struct Package {
   std::string source_version;
   std::string build;      // conda: its build string
   std::string channel;    // conda: where it came from
-  std::string supplier;   // who distributes it, "" = not said
+  std::string supplier;   // its distributor, "" = not stated
   std::string homepage;   // a URL
   std::string download;   // a URL of the very file, or git+…
   std::string checksum;   // "sha256:…", "md5:…" or "git:…" of what `download` names

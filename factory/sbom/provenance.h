@@ -16,8 +16,8 @@
 
 namespace kiln::sbom {
 
-// What a plan does not hold of its recipes, since it changes no bit of an image: licences, homepages, and the
-// commit that the recipes are of. `kiln build` keeps it beside the plan for the steps that package images.
+// Facts about recipes that a plan lacks, because they change no bit of an image: licences, homepages, and the
+// commit of the recipes. `kiln build` keeps it next to the plan for the steps that package images.
 struct RecipeFacts {
   std::string licenses;  // SPDX expression
   std::string homepage;
@@ -44,7 +44,7 @@ Json to_json(const RecipeOrigin& origin);
 RecipeOrigin recipe_origin_from_json(const JsonNode& node);
 
 inline constexpr std::string_view kProvenanceType = "application/vnd.in-toto+json";
-// What externalParameters and internalParameters mean: docs/images.md.
+// docs/images.md describes externalParameters and internalParameters.
 inline constexpr std::string_view kBuildType = "urn:kiln:build-type:image:v1";
 
 struct ProvenanceInput {
@@ -61,8 +61,8 @@ struct ProvenanceInput {
 
 std::string to_provenance(const ProvenanceInput& input);
 
-// What kiln put into the image, in layering order, for its bill of materials: base, toolchain, library,
-// framework, compiler, …, with the source that was downloaded for it where the plan has one.
+// The components that kiln put into the image, in layering order, for its bill of materials: base, toolchain,
+// library, framework, compiler, …, with the source that was downloaded for it where the plan has one.
 std::vector<Package> components_of(const ImageSpec& image, const RecipeOrigin& origin);
 
 }  // namespace kiln::sbom

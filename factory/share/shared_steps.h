@@ -1,9 +1,8 @@
 // Steps and tests that other builders have run, in place of a run here; and ours for them.
 //
-// Equal keys are equal bits, so a step that one builder has run is run for all. But bits that come from
-// elsewhere are believed only if a trusted signer vouches for them, and if they are what it vouches for. What
-// is missing, unsigned, damaged or another's is told and left: the step is run here. Nothing of it stops a
-// build.
+// Equal keys mean equal bits, so one builder runs a step for all. kiln accepts foreign bits only if a trusted
+// signer has signed them, and if they match the signature. It reports a step that is missing, unsigned,
+// damaged or of another signer, and runs it here. No such fault stops a build.
 #pragma once
 
 #include <functional>
@@ -33,7 +32,7 @@ struct SharedStepsSetup {
 
 class SharedSteps {
  public:
-  // Throws Error(input): a key or an address is none; Error(tool_missing) without libcurl.
+  // Throws Error(input) for an invalid key or address, and Error(tool_missing) without libcurl.
   explicit SharedSteps(const SharedStepsSetup& setup);
   // The same of another place, for tests.
   SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<StepShare> place);
@@ -43,7 +42,7 @@ class SharedSteps {
   // Of all that is shared; empty if it is not known.
   std::set<std::string> names();
 
-  // What is asked for. `title` is for people; `media_type`: of the layers that this site writes, "" for a
+  // The requested step. `title` is for people; `media_type`: of the layers that this site writes, "" for a
   // step whose layers come as they are (a pull), and for a test.
   struct Wanted {
     SharedName name;
@@ -54,12 +53,12 @@ class SharedSteps {
     std::string from;         // "registry.site:5000/ai/steps, made on nid001"
     std::uint64_t bytes = 0;  // that were fetched
   };
-  // Its record is in the state folder, and its layers are in the store. nullopt: it has to be run.
+  // Its record is in the state folder, and its layers are in the store. nullopt: it must be run.
   std::optional<Fetched> fetch(const Wanted& wanted);
   // Why fetch() refused a record whose signature names a trusted key and does not match; "" = it did not.
   std::string forged(const SharedName& name) const;
-  // Gives away what was made here, and says so if another builder has made other bits of it. Nothing where
-  // that is there, or no other builder would believe it.
+  // Shares a step that was made here, and reports if another builder has made other bits of it. Does nothing
+  // if it is there already, or if no other builder would trust it.
   void share(const Wanted& made);
 
   // Those that were not used for as long as the site keeps them, and how many there are. Throws
@@ -71,12 +70,12 @@ class SharedSteps {
   Old old() const;
   void remove(const Old& old) { place_->remove(old.names); }
 
-  // What could not be reached is not asked again for a while, by no process of this state folder; a new build
-  // begins with this.
+  // No process of this state folder asks an unreachable place again for a while; a new build begins with this
+  // call, which ends that pause.
   static void try_again(const StatePaths& state, FileSystem& files);
 
  private:
-  // What lies there, if it is believed; else why not, "" where nothing lies there.
+  // The shared step, if it is trusted; else the reason, "" if there is no such step.
   struct Look {
     std::optional<OpenedRecord> opened{};
     std::string used{};  // RFC 3339, or ""
@@ -102,7 +101,7 @@ class SharedSteps {
   std::unique_ptr<StepShare> place_;
   std::optional<SigningKey> key_;
   std::vector<VerifyingKey> trusted_;
-  std::set<std::string> refused_;               // names: something is wrong with what lies there
+  std::set<std::string> refused_;               // names of damaged steps there
   std::map<std::string, std::string> forged_;   // names, and why
   std::set<std::string> differ_;                // keys of steps of which that was told
   std::set<std::pair<Digest, Digest>> proven_;  // blobs, and what they hold

@@ -119,7 +119,7 @@ std::string foreign_hand(int descriptor) {
   if (::fstat(descriptor, &status) != 0) return std::strerror(errno);
   if (status.st_uid != ::geteuid() && status.st_uid != 0)
     return fmt::format("belongs to the user {}", status.st_uid);
-  if ((status.st_mode & S_IWOTH) != 0) return "may be written by everybody";
+  if ((status.st_mode & S_IWOTH) != 0) return "may be written by all users";
   if ((status.st_mode & S_IWGRP) != 0) return "may be written by its group";
   return "";
 }

@@ -1,5 +1,5 @@
-// A place that builders share: records under names, and the blobs that they promise. It is believed nothing:
-// who asks it proves what it gives.
+// A place that builders share: records under names, and the blobs that they promise. It is not trusted: the
+// caller verifies everything that it returns.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@
 
 namespace kiln {
 
-// What builders tell each other of a step or test that is done: its record, and who made it, in an envelope
-// that says who vouches for it. Pure.
+// The document by which builders share a finished step or test: its record and its builder, in a signed
+// envelope. Pure.
 //
 // The record names its key and, of each layer, digest, size and DiffID. So a signature binds them to the key:
-// what was signed for one step is no other's, and layers in other places or of other bytes are none of it.
+// it is valid for no other step, no other order of layers and no other bytes.
 
-// A step or a test, as those name it who share it.
+// A step or a test, by its shared name.
 struct SharedName {
   std::string key;
   bool is_test = false;
@@ -63,8 +63,8 @@ std::optional<SharedName> shared_name(std::string_view text);
 // The DiffIDs of the layers that the step itself made.
 std::vector<Digest> own_layers(const LayerChain& chain, std::string_view key);
 
-// Throws Error(network) where it cannot be reached or asked, Error(store) for what is wrong with what it has
-// or with our own disk, Error(input) for what is not in its form, Error(interrupted).
+// Throws Error(network) where it cannot be reached or asked, Error(store) for a fault of its contents or of
+// the local disk, Error(input) for contents in another form, Error(interrupted).
 class StepShare {
  public:
   virtual ~StepShare() = default;
@@ -75,21 +75,21 @@ class StepShare {
 
   struct Found {
     std::string envelope;
-    std::string used{};     // RFC 3339: made, or taken by a builder who may write; "" if it is not known
+    std::string used{};     // RFC 3339: made, or taken by a builder that may write; "" if it is not known
     bool is_ours = false;   // only this user can have written it
     std::string why_not{};  // and if not: what says so; "" where that was never promised
   };
   virtual std::optional<Found> find(const SharedName& name) = 0;
-  // Into the store, proven by digest and size. False: it is not there.
+  // Copies a blob into the store, verified by digest and size. False: it is missing.
   virtual bool fetch(const Descriptor& blob, const BlobStore& store) = 0;
   // Blobs first, then what names them, so that a kill leaves nothing that is found. `made`: RFC 3339.
   // `mends`: something of it was found damaged there.
   virtual void put(const SharedName& name, const std::string& envelope, const std::string& made,
                    const std::vector<Descriptor>& blobs, const BlobStore& store, bool mends) = 0;
 
-  // Says that it is used now. It may be gone by then.
+  // Says that it is used now. It may no longer exist then.
   virtual void touch(const SharedName& name, const std::string& now) = 0;
-  // When each was used last, by its text(); what is no step or test is left out.
+  // The time of each one's last use, by its text(); other names than steps and tests are left out.
   virtual std::map<std::string, std::string> used() = 0;
   // Takes them away, and what only they need where the place does not see to that itself.
   virtual void remove(const std::set<std::string>& names) = 0;
@@ -100,8 +100,9 @@ class StepShare {
 //   <folder>/steps/step-<key>.json, test-<key>.json   the record in its envelope
 //   <folder>/sha256/<aa>/<64 hex>                     BlobStore
 //
-// It may promise that only this user writes there. Then a record is ours if its file and its folder
-// are, and no other user may write to them. A user who can write elsewhere can put no file of ours there.
+// It may promise that only this user writes there. Then a record is ours if its file and its folder are, and
+// no other user may write to them. A user with write permission elsewhere cannot put a file of kiln's user
+// there.
 class FolderShare final : public StepShare {
  public:
   // `is_private`: that it promises that. REQUIRES: `files` outlives this.
@@ -122,7 +123,7 @@ class FolderShare final : public StepShare {
   fs::path records() const { return folder_ / "steps"; }
   fs::path record(const std::string& name) const { return records() / (name + ".json"); }
   void remove_unnamed_blobs() const;
-  void need_folder() const;  // throws Error(network) where it is not there: it may be mounted later
+  void need_folder() const;  // throws Error(network) if it is missing: it may be mounted later
 
   fs::path folder_;
   bool is_private_;
@@ -154,7 +155,7 @@ class RegistryShare final : public StepShare {
   void remove(const std::set<std::string>& names) override;
 
  private:
-  std::optional<Manifest> manifest_of(const std::string& tag);  // throws Error(input): it is none
+  std::optional<Manifest> manifest_of(const std::string& tag);  // throws Error(input) for an invalid manifest
   void put_once(const SharedName& name, const std::string& envelope, const std::string& manifest,
                 const std::vector<Descriptor>& blobs, const BlobStore& store);
 

@@ -1,4 +1,4 @@
-// What Apptainer expects inside an image that came from OCI: environment, run script and actions under
+// The files that Apptainer expects in an image from OCI: environment, run script and actions under
 // /.singularity.d, so that `apptainer run|exec|shell|test|inspect` behave as with an image that it converted
 // itself.
 //
@@ -33,12 +33,11 @@ std::string environment_script(const ImageConfig& config);
 std::string run_script(const ImageConfig& config);
 std::string definition_file(const RuntimeOptions& options);
 std::map<std::string, std::string> image_labels(const ImageConfig& config, const RuntimeOptions& options);
-// What `apptainer inspect` reads from the SIF without starting the image.
+// The data that `apptainer inspect` reads from the SIF without starting the image.
 std::string inspect_metadata(const ImageConfig& config, const RuntimeOptions& options);
 
-// Adds the files to a merged tree and their contents to `sink`; folders that Apptainer mounts upon are made
-// where they are missing, /etc/hosts and /etc/resolv.conf are emptied. Throws Error(input) when the image has
-// files in the way.
+// Adds the files to a merged tree and their contents to `sink`; missing mount points of Apptainer are made,
+// /etc/hosts and /etc/resolv.conf are emptied. Throws Error(input) when the image has files in the way.
 void add_runtime_files(const ImageConfig& config, const RuntimeOptions& options, std::uint16_t layer,
                        ImageTree& tree, ContentSink& sink);
 

@@ -1,5 +1,5 @@
-// A file that appears under its name whole or not at all: written under a temporary name beside it, synced,
-// renamed.
+// A file that appears under its name complete or not: written under a temporary name in the same folder,
+// synced, renamed.
 #pragma once
 
 #include <cstdint>

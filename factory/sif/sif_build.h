@@ -1,5 +1,5 @@
-// OCI image in, SIF out, in one pass and one process: no root, no unpacking, no file of its own but the
-// result.
+// Converts an OCI image to a SIF in one pass and one process: without root, without unpacking, and without a
+// file other than the result.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct SifOptions {
   bool check = false;  // read the whole file again before it gets its name
   EntryLimits entry_limits;
   LayerLimits layer_limits;
-  // What is written may be so many bytes, and so many more for each byte of the image's layers: zeros and
-  // blocks that come again take no room, and other contents are compressed there about as well.
+  // Limit on the written bytes: a constant, and a multiple of the bytes of the image's layers. Zeros and
+  // repeated blocks take no space, and layers compress other contents about as well.
   std::uint64_t written_from = 64ull << 20;
   std::uint64_t written_ratio = 200;
   std::function<void(std::uint64_t done, std::uint64_t all)>
@@ -39,8 +39,8 @@ struct SifResult {
   SquashfsTotals squashfs;
 };
 
-// Writes `output` whole or not at all. Throws Error(input) for what is wrong with the image, Error(store) for
-// the file.
+// Writes `output` completely or not. Throws Error(input) for a fault of the image, Error(store) for a fault
+// of the file.
 SifResult build_sif(const SourceImage& image, const fs::path& output, const SifOptions& options);
 
 // Reads a SIF file strictly, and its primary partition's SquashFS whole. Throws Error(input).

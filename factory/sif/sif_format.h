@@ -125,7 +125,7 @@ std::string uuid_text(const std::array<unsigned char, 16>& uuid);
 std::string encode(const SifHeader& header);
 std::string encode(const SifObject& object);
 SifHeader decode_sif_header(std::string_view bytes);
-// nullopt-like: `used` tells whether the descriptor is in use.
+// nullopt-like: `used`: whether the descriptor is in use.
 SifObject decode_sif_object(std::string_view bytes, bool& used);
 // The 384 bytes of a partition.
 std::string partition_extra(SifFileSystem file_system, SifPartition partition, std::string_view arch_code);

@@ -185,7 +185,7 @@ void check_zeros(const ReadOnlyFile& file, std::uint64_t from, std::uint64_t to,
 void check_table(const ReadOnlyFile& file, const SifFile& sif) {
   const SifHeader& header = sif.header;
   if (encode(header) != file.section(0, kSifHeaderSize, kSifHeaderSize))
-    file.fail("header: bytes behind the end of a text field");
+    file.fail("header: bytes after the end of a text field");
   check_zeros(file, kSifHeaderSize, header.descriptor_offset, "between header and descriptors");
   std::size_t next = 0;
   for (std::uint64_t i = 0; i < header.total; ++i) {
@@ -196,7 +196,7 @@ void check_table(const ReadOnlyFile& file, const SifFile& sif) {
     else
       check_zeros(file, at, at + kSifDescriptorSize, fmt::format("of the unused descriptor {}", i));
   }
-  if (next != sif.objects.size()) file.fail("a descriptor has bytes behind the end of its name");
+  if (next != sif.objects.size()) file.fail("a descriptor has bytes after the end of its name");
   check_zeros(file, header.descriptor_offset + header.descriptor_length, header.data_offset,
               "between descriptors and data");
 }
@@ -208,8 +208,8 @@ void check_places(const ReadOnlyFile& file, const SifFile& sif) {
     if (object.id != ++id) file.fail(fmt::format("object {}: expected the id {}", object.id, id));
     std::uint64_t padding = object.stored - object.size;
     if (padding >= kMostPadding || object.offset != end + padding)
-      file.fail(
-          fmt::format("object {}: it lies at {}, not behind the one before it", object.id, object.offset));
+      file.fail(fmt::format("object {}: it begins at {}, not at the end of the object before it", object.id,
+                            object.offset));
     check_zeros(file, end, object.offset, fmt::format("before object {}", object.id));
     end = object.offset + object.size;
   }
@@ -269,7 +269,7 @@ void check_integrity(const ReadOnlyFile& file, const SifFile& sif, std::uint32_t
     if (digest_at(node, "descriptorDigest") != digest_of_descriptor(object, relative))
       file.fail(fmt::format("object {}: its descriptor is not the one that was signed", object.id));
     if (digest_at(node, "objectDigest") != digest_of_content(file, object))
-      file.fail(fmt::format("object {}: its content is not what was signed", object.id));
+      file.fail(fmt::format("object {}: its content differs from the signed one", object.id));
   }
 }
 

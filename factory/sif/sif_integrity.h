@@ -1,12 +1,12 @@
-// What a SIF signature covers, and what must hold of the bytes that it leaves out.
+// The bytes that a SIF signature covers, and the rules for the bytes that it leaves out.
 //
 // The form is the one of Apptainer and SingularityCE (their package sif/pkg/integrity): the signed text is
 // one JSON line,
 // {"version":1,"header":{"digest":…},"objects":[{"relativeId":…,"descriptorDigest":…,"objectDigest":…},…]}.
 // The header's digest covers launch, magic, version and uuid; a descriptor's covers type, used, the id
-// relative to the group's first, link, size, created, uid, gid, name and extra. What they leave out (places,
-// counts, second times, padding) cannot be forged into other content, but `check_canonical` wants it in the
-// one form that a writer makes, so that no byte of a signed file can change unseen.
+// relative to the group's first, link, size, created, uid, gid, name and extra. Fields outside of them
+// (places, counts, second times, padding) cannot be forged into other content, but `check_canonical` requires
+// the one form that a writer makes, so that no byte of a signed file can change undetected.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ namespace kiln::sif {
 
 // A clear-signed OpenPGP message (RFC 4880, section 7) in the one spelling that GnuPG and Apptainer write: a
 // hash header, one line of text, an armoured signature (with its checksum, which Apptainer leaves out), and
-// nothing else. What more lenient readers skip (further headers, white space, a second message) is where
-// forgeries hide.
+// nothing else. Forgeries hide in the parts that more lenient readers skip: further headers, white space, a
+// second message.
 struct ClearSigned {
   std::string hash;       // "SHA256", "SHA384" or "SHA512"
   std::string text;       // the signed line, without its end
@@ -39,7 +39,7 @@ void check_integrity(const ReadOnlyFile& file, const SifFile& sif, std::uint32_t
                      std::string_view metadata);
 
 // Throws Error(input) unless every byte outside the objects' own is what a writer would have put there: zeros
-// in gaps, padding and unused descriptors, objects one behind the other up to the end of the file, times that
+// in gaps, padding and unused descriptors, objects one after the other up to the end of the file, times that
 // agree.
 void check_canonical(const ReadOnlyFile& file, const SifFile& sif);
 

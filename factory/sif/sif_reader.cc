@@ -82,7 +82,7 @@ void check_links(const ReadOnlyFile& file, const std::vector<SifObject>& objects
   for (const SifObject& object : objects) known.insert({object.id, object.group});
   for (const SifObject& object : objects)
     if (!known.contains(object.link) || object.link == object.id)
-      file.fail(fmt::format("object {}: linked to {:#x}, which is not there", object.id, object.link));
+      file.fail(fmt::format("object {}: linked to {:#x}, which is missing", object.id, object.link));
 }
 
 // Two objects over the same bytes: what is checked as the one could be run as the other.
@@ -192,7 +192,7 @@ void check_primary_partition(const ReadOnlyFile& file, const SifFile& sif) {
     std::uint64_t table = little_endian(super, at, 8);
     bool optional = at == 56 || at == 80 || at == 88;
     if (table >= used && !(optional && table == kNoTable))
-      file.fail(fmt::format("the primary partition's SquashFS has a table at {}, behind its end", table));
+      file.fail(fmt::format("the primary partition's SquashFS has a table at {}, after its end", table));
   }
 }
 

@@ -28,9 +28,8 @@ struct SignatureReport {
 };
 
 // Adds a signature of `key` (whatever gpg --local-user takes; "" = gpg's default) over the objects of group 1
-// and writes the file anew, whole or not at all. Throws Error(input) when the file is not in canonical form
-// or was changed since an earlier signature, Error(tool_missing) without gpg, Error(usage) when gpg cannot
-// sign.
+// and writes the file anew, completely or not. Throws Error(input) when the file is not in canonical form or
+// was changed since an earlier signature, Error(tool_missing) without gpg, Error(usage) when gpg cannot sign.
 SignatureReport sign_sif(const fs::path& input, const fs::path& output, const std::string& key,
                          const Gpg& gpg);
 

@@ -1,6 +1,6 @@
-// The inodes and folders of a SquashFS image that anybody may have written; only for squashfs_reader.cc.
-// libsquashfs takes memory for as many blocks, and for as long a target, as an inode says: an inode is looked
-// at before libsquashfs reads it, and refused when the inode table cannot hold what it speaks of.
+// The inodes and folders of an untrusted SquashFS image; only for squashfs_reader.cc. libsquashfs takes
+// memory for as many blocks, and for as long a target, as an inode says: an inode is looked at before
+// libsquashfs reads it, and refused when the inode table cannot hold what it speaks of.
 #pragma once
 
 #include <sqfs/dir.h>
@@ -24,7 +24,7 @@ using ReadInode = std::unique_ptr<sqfs_inode_generic_t, FreeMemory>;
 
 class SquashfsInodes {
  public:
-  // All three outlive the object. All functions throw Error(input) for what is wrong with the image.
+  // All three outlive the object. All functions throw Error(input) for a fault of the image.
   SquashfsInodes(sqfs_file_t& image, sqfs_compressor_t& compressor, const sqfs_super_t& super);
 
   ReadInode root() { return read(super_.root_inode_ref); }

@@ -19,7 +19,8 @@
 
 namespace kiln::sif {
 
-// What a SquashFS image holds, in few numbers: its writer tells them, and a reader must find them again.
+// The contents of a SquashFS image in a few numbers: its writer reports them, and a reader must find the same
+// ones.
 
 // The content of a file as its blocks come: each block's CRC-64 and size, in order.
 class ContentSum {

@@ -30,7 +30,8 @@ std::vector<std::string> read_arguments(const JsonNode& node) {
   for (const JsonNode& item : node.items()) {
     std::string word = read_text(item);
     if (!word.starts_with('-'))
-      item.fail(fmt::format("expected an option of sbatch, found '{}'", word), "such as \"--account=ai\"");
+      item.fail(fmt::format("expected an option of sbatch, found '{}'", word),
+                "for example \"--account=ai\"");
     const std::string option = word.substr(0, word.find('='));
     if (contains(kOurs, option)) item.fail(fmt::format("{} is kiln's own in every job", option));
     arguments.push_back(std::move(word));
@@ -117,7 +118,7 @@ Launcher read_launcher(const JsonNode& site) {
     partition->fail("the launcher names its partitions itself", "in \"default\" of \"slurm\"");
   if (partition && !asks(launcher.words))
     partition->fail("no word of the launcher asks for a partition",
-                    fmt::format("such as \"--partition={}\"", kPartition));
+                    fmt::format("for example \"--partition={}\"", kPartition));
   if (words && asks(launcher.words) && !partition)
     words->fail(fmt::format("{} has no name", kPartition),
                 "add \"partition\": the one for all that needs no other");

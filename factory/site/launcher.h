@@ -13,9 +13,9 @@
 
 namespace kiln {
 
-// What the site file says of Slurm: "launcher": {"slurm": {…}}. Words are those of sbatch(1).
+// Settings of the site file for Slurm: "launcher": {"slurm": {…}}. The words are those of sbatch(1).
 
-// What a job is given. Zero: nothing is said, and the partition's own default holds.
+// Resources of a job. Zero: not stated, so the partition's default applies.
 struct JobSize {
   int cpus = 0;
   std::uint64_t memory = 0;  // bytes
@@ -28,20 +28,20 @@ struct SlurmPartition {
   std::vector<std::string> arguments;  // of sbatch, after those of all jobs
   std::string microarchitecture;       // archspec's name of its machines; "": not said
   JobSize usual;                       // of a step that was not run yet
-  JobSize most;                        // whatever was recorded
+  JobSize most;                        // even if more was recorded
 };
 
 struct SlurmSite {
   std::vector<std::string> arguments;                // of sbatch, for every job
-  SlurmPartition standard;                           // "default": for what needs no special machine
+  SlurmPartition standard;                           // "default": for steps without a special machine
   std::map<std::string, SlurmPartition> partitions;  // by microarchitecture ("zen4") or accelerator
                                                      // ("nvidia:sm_90", "nvidia")
   std::chrono::seconds poll{5};         // between two questions to the controller, of all jobs together
   std::chrono::seconds patience{3600};  // with a controller that does not answer; zero: no end
 };
 
-// The partition that is asked for by a key of `partitions` or by the partition's name in Slurm. One that
-// the file does not name is taken for a partition of Slurm, with what "default" says beside it.
+// The partition that is asked for by a key of `partitions` or by the partition's name in Slurm. One that the
+// file does not name is taken for a partition of Slurm, with the settings of "default" for the rest.
 SlurmPartition partition_named(const SlurmSite& site, const std::string& name);
 
 // Options of sbatch: of all jobs, then the partition's own.

@@ -1,5 +1,5 @@
-// Limits that some steps have of their own: a recipe's for what it knows to be long or large, a site's for
-// what it wants of a component.
+// Limits of single steps: those of a recipe, for steps that it knows to be long or large, and those of a site
+// for a component.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace kiln {
 
 class JsonNode;
 
-// Of each, nullopt: nothing is said of it. Zero is no limit.
+// Of each, nullopt: not stated. Zero is no limit.
 struct OwnLimits {
   std::optional<std::chrono::seconds> wall;
   std::optional<std::chrono::seconds> silence;
@@ -25,7 +25,7 @@ struct OwnLimits {
 // caller. Throws Error(input).
 OwnLimits read_own_limits(const JsonNode& node);
 
-// `limits`, but for what `own` says.
+// `limits`, except for the statements of `own`.
 CommandLimits replaced(CommandLimits limits, const OwnLimits& own);
 // `limits`, and more where `own` asks for more: a recipe does not know why a site has less for a step than it
 // would take, but it knows what its steps need.

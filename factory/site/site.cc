@@ -151,7 +151,7 @@ std::string read_builder(const JsonNode& node) {
   std::string uri = node.line_of_text();
   std::size_t colon = uri.find(':');
   if (colon == uri.npos || colon == 0 || contains(uri, ' '))
-    node.fail(fmt::format("expected a URI, found '{}'", uri), "such as https://ci.example.org/kiln");
+    node.fail(fmt::format("expected a URI, found '{}'", uri), "for example https://ci.example.org/kiln");
   return uri;
 }
 
@@ -241,7 +241,7 @@ void check_trust(const JsonNode& node, const StepSharing& place) {
               "either \"registry\" or \"folder\"");
   if (place.is_private && place.folder.empty())
     node.at("private").fail("without signatures, any writer to the registry is trusted",
-                            "\"key\" and \"trust\" say whom to believe");
+                            "\"key\" and \"trust\" name the trusted signers");
   if (!place.is_private && place.key.empty() && place.trust.empty())
     node.fail(
         "nothing that comes from there would be believed",

@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// What layers are compressed with. zstd is smaller and several times as fast; gzip is what every registry and
-// engine reads. A site chooses one of the two; layers that are not compressed are read only.
+// Compression of layers. zstd is smaller and several times as fast; every registry and engine reads gzip. A
+// site chooses one of the two; kiln reads uncompressed layers but does not write them.
 enum class LayerCompression { none, gzip, zstd };
 
 // Where a secret of recipes is: in a file, or in an environment variable of kiln.
@@ -31,14 +31,14 @@ struct CacheSettings {
   std::uint64_t size = 20ull << 30;  // bytes of all of them together
 };
 
-// What registries are given. Zero means no limit.
+// Limits for pulls from registries. Zero means no limit.
 struct PullLimits {
   std::chrono::seconds wall{std::chrono::hours(3)};     // for one image, with all tries and waits
   std::chrono::seconds stall{std::chrono::minutes(3)};  // for the next byte
   int retries = 5;                                      // after the first try
 };
 
-// What `kiln gc` leaves.
+// Settings of `kiln gc`: snapshots, steps and images that it keeps.
 struct Retention {
   std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // snapshots, images, logs that are younger
   int keep_snapshots = 10;                                     // the newest, whatever their age; at least 1
@@ -54,7 +54,7 @@ struct GateRule {
   std::vector<std::string> cells;  // patterns, as commands take them
 };
 
-// What `kiln nightly` goes by.
+// Settings of `kiln nightly`.
 struct NightSettings {
   std::chrono::seconds every{std::chrono::hours(24)};    // from one night to the next; zero: not known
   bool has_every = false;                                // the site file says so
@@ -83,8 +83,9 @@ struct PublishDestination {
   std::vector<SiteAlias> aliases{};  // no two of one name
 };
 
-// Where steps are shared with other builders: in a registry or in a folder, or nowhere. What comes from there
-// is believed if a trusted key, or that which signs here, has signed it; in a private folder, if it is ours.
+// Where steps are shared with other builders: in a registry or in a folder, or nowhere. kiln accepts steps
+// from there if a trusted key, or the key that signs here, has signed them; in a private folder, if they
+// belong to this user.
 struct StepSharing {
   std::string registry;            // [http://]HOST[:PORT]/PATH: the repository; "" = none
   std::string folder;              // an absolute path; "" = none
@@ -92,17 +93,17 @@ struct StepSharing {
   std::string key;                 // signs what is made here: an absolute path; "" = none does
   std::string passphrase_file;     // opens the key; "" = it needs none
   std::vector<std::string> trust;  // public keys: absolute paths
-  std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // what was not used for longer may go
+  std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // steps that were not used for longer may go
   bool is_used() const { return !registry.empty() || !folder.empty(); }
-  bool writes() const { return !key.empty() || is_private; }  // else no builder would believe it
+  bool writes() const { return !key.empty() || is_private; }  // else no builder would trust it
 };
 
 // How often a pin may be moved by a night: no more than once in this time since it moved last; zero is each
 // night, nullopt never.
 using MoveInterval = std::optional<std::chrono::seconds>;
 
-// What a night may move in the lockfile without being asked. What a recipe says (versions, sources, commits)
-// is not among it.
+// Entries of the lockfile that a night may update automatically. Statements of recipes (versions, sources,
+// commits) are not among them.
 struct UpdatePolicy {
   MoveInterval bases = std::chrono::hours(7 * 24);     // digests of images that are pulled
   MoveInterval archives = std::chrono::hours(7 * 24);  // states of package archives
@@ -133,7 +134,7 @@ struct Site {
   bool offline = false;                         // steps get that in place of the network
   std::map<std::string, SecretSource> secrets;  // by the name that recipes know it by
   CacheSettings cache;
-  bool sif = true;                                   // packaged beside the OCI image ("formats")
+  bool sif = true;                                   // packaged in addition to the OCI image ("formats")
   std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
   bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged
   Retention retention;                               // "gc"
@@ -144,14 +145,14 @@ struct Site {
   StepSharing shared_steps;  // "steps"
   std::string file;          // "" = built-in defaults
 
-  // Of a step of `component`, whose recipe has `recipes`: the site's, widened by the recipe's. What the site
-  // says of the component has the last word.
+  // Of a step of `component`, whose recipe has `recipes`: the site's, widened by the recipe's. The site's
+  // limits for the component override both.
   CommandLimits limits_of(const std::string& component, const OwnLimits& recipes) const;
 };
 
 const std::vector<std::string>& engine_names();
 
-// Throws Error(input), also for a file that it names and that is not there.
+// Throws Error(input), also if a file that it names is missing.
 Site read_site(const FileSystem& files, const fs::path& file);
 // Looks in the places above; $XDG_CONFIG_HOME defaults to ~/.config.
 Site find_site(const FileSystem& files, const std::map<std::string, std::string>& environment);

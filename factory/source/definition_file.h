@@ -63,8 +63,8 @@ struct DefinitionFile {
 DefinitionFile parse_definition(std::string_view text, const std::string& file,
                                 const std::map<std::string, std::string>& arguments = {});
 
-// For who looks at a file that may be broken: {{ name }} stays as written, what cannot be read is left out,
-// and the first kMostErrors mistakes are added to `errors`. There may be no stage.
+// For callers with a possibly broken file: {{ name }} stays as written, unreadable parts are left out, and
+// the first kMostErrors mistakes are added to `errors`. There may be no stage.
 DefinitionFile read_definition(std::string_view text, const std::string& file, std::vector<Error>& errors);
 
 }  // namespace kiln

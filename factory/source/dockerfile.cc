@@ -296,12 +296,12 @@ void InstructionReader::read_heredocs(DockerInstruction& one) {
 
 void InstructionReader::read_trigger(DockerInstruction& one, bool triggered) {
   need_text(one);
-  if (triggered) fail(one.place, "ONBUILD cannot stand after ONBUILD");
+  if (triggered) fail(one.place, "ONBUILD is not allowed after ONBUILD");
   one.text.clear();
   one.trigger.push_back(read_from(at_, true));
   DockerVerb verb = one.trigger[0].verb;
   if (verb == DockerVerb::from || verb == DockerVerb::maintainer)
-    fail(one.trigger[0].place, fmt::format("{} cannot stand after ONBUILD", name_of(verb)));
+    fail(one.trigger[0].place, fmt::format("{} is not allowed after ONBUILD", name_of(verb)));
 }
 
 void add_to(Dockerfile& dockerfile, DockerInstruction one) {

@@ -51,13 +51,13 @@ struct DockerPair {
   std::string value;
   bool has_value = true;  // false for `ARG name`
   Position place;
-  Position end;  // one behind its last byte
+  Position end;  // one after its last byte
 };
 
 struct DockerWord {
   std::string text;
   Position place;  // of an exec form's: where the array begins
-  Position end;    // one behind its last byte; line 0 in an exec form
+  Position end;    // one after its last byte; line 0 in an exec form
 };
 
 struct DockerHeredoc {
@@ -67,7 +67,7 @@ struct DockerHeredoc {
   Position place;       // of the <<
 };
 
-// Which of the members a verb fills is said at each.
+// The comment of each member names the verbs that fill it.
 struct DockerInstruction {
   DockerVerb verb = DockerVerb::run;
   Position place;
@@ -78,7 +78,7 @@ struct DockerInstruction {
   std::string text;   // shell form, on one line, of run, cmd, entrypoint; healthcheck without CMD;
                       // maintainer, stopsignal, user, workdir
   bool exec = false;  // JSON form
-  std::vector<std::pair<std::size_t, Position>> pieces;  // run: where the parts of `text` stand in the file
+  std::vector<std::pair<std::size_t, Position>> pieces;  // run: positions of the parts of `text` in the file
   std::vector<DockerHeredoc> heredocs;                   // add, copy, run
   std::vector<DockerInstruction> trigger;                // onbuild: one
   const DockerFlag* flag(std::string_view name) const;
@@ -109,9 +109,8 @@ struct Dockerfile {
 // Throws Error(input) `file:line:col: error: …`.
 Dockerfile parse_dockerfile(std::string_view text, const std::string& file);
 
-// The same for who looks at a file that may be broken: an instruction that cannot be read is left out, and
-// the first kMostErrors of what parse_dockerfile would have thrown are added to `errors`. There may be no
-// stage.
+// The same for callers with a possibly broken file: an unreadable instruction is left out, and the first
+// kMostErrors errors of parse_dockerfile are added to `errors`. There may be no stage.
 Dockerfile read_dockerfile(std::string_view text, const std::string& file, std::vector<Error>& errors);
 
 // A variable's value, or nothing when it is not set.

@@ -97,7 +97,7 @@ std::vector<RawWord> flag_words(std::string_view text, std::size_t& rest);
 // array with other things in it, which BuildKit refuses.
 std::optional<std::vector<std::string>> exec_form(std::string_view text, bool& not_strings);
 
-// `<<EOF`, `<<-EOF`, `<<"EOF"`, `3<<EOF` that stand as words of their own.
+// `<<EOF`, `<<-EOF`, `<<"EOF"`, `3<<EOF` as separate words.
 struct HeredocMark {
   std::string name;
   bool chomp = false;  // <<-

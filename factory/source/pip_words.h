@@ -1,4 +1,4 @@
-// What pip is asked for: one package as PEP 508 writes it, and the lines of a requirements file.
+// Requirements for pip: one package as PEP 508 writes it, and the lines of a requirements file.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace kiln {
 struct PipPackage {
   std::string name;  // normalised
   std::string extras;
-  std::string version;              // behind ==, "" without
+  std::string version;              // after ==, "" without
   bool hashed = false;              // the line names a hash
   std::vector<std::string> sha256;  // those that it names, in hex
   bool exact = false;               // == or ===, or a URL
@@ -40,13 +40,13 @@ RequirementsFile read_requirements_file(const SourceFile& file);
 struct PipWords {
   const ShellToken* verb = nullptr;         // "install"
   std::vector<const ShellToken*> operands;  // packages, URLs and paths that are asked for
-  std::vector<std::string> files;           // behind -r, as written
+  std::vector<std::string> files;           // after -r, as written
   std::string index;                        // the last of --index-url and the like, "" = the default
   bool hashes = false;                      // --require-hashes
   bool no_index = false;                    // only what is given
 };
 
-// `words`: all behind "pip". nullopt for another verb.
+// `words`: all words after "pip". nullopt for another verb.
 std::optional<PipWords> read_pip_words(const std::vector<const ShellToken*>& words);
 
 // pip, pip2, pip3, pip3.11: without its folder.

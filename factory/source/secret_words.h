@@ -1,4 +1,5 @@
-// Passwords, tokens and keys in what others wrote: whether a text holds one, and the text without it. Pure.
+// Finds passwords, tokens and keys in foreign text: whether a text contains one, and the text without it.
+// Pure.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Shell text as simple commands with places: enough of POSIX's "Shell Command Language" (XCU 2) to see what a
-// script runs, not what it computes. Text that no shell would take is read as far as it goes: shellcheck is
-// there for syntax.
+// script runs, not what it computes. Text that no shell would accept is read as far as possible; shellcheck
+// checks syntax.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ struct ShellToken {
   Span span;            // with quotes
   bool literal = true;  // no expansion in it (globs are not looked at)
   bool quoted = false;  // a quote or backslash is in it
-  std::vector<ShellTokens> substitutions;  // what stands in its $( … ) and ` … `
+  std::vector<ShellTokens> substitutions;  // the contents of its $( … ) and ` … `
 };
 
 struct ShellComment {
@@ -68,7 +68,7 @@ struct ShellCommand {
   Span span;
   std::string lead;              // the reserved word in front of it: "then", "do", "!", …; "" without
   std::string before;            // the operator in front of it: "", ";", "&&", "||", "|", "&", "\n"
-  std::string after;             // and behind it
+  std::string after;             // and after it
   int pipeline = 0;              // commands of one pipeline have the same number
   int depth = 0;                 // of ( … ), { … } and $( … ) around it
   bool in_substitution = false;  // inside $( … ) or ` … `

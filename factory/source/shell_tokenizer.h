@@ -1,5 +1,5 @@
-// The reader behind shell_tokens(): levels of commands here and in shell_tokens.cc, words in shell_words.cc.
-// Used by these two only.
+// The reader of shell_tokens(): levels of commands here and in shell_tokens.cc, words in shell_words.cc. Used
+// by these two only.
 #pragma once
 
 #include <string_view>
@@ -31,7 +31,7 @@ struct OpenWord {
   std::size_t raw_until = 0;  // how far token.raw holds the text
 };
 
-// What is read between the signs of one substitution, or the whole script.
+// The text between the signs of one substitution, or the whole script.
 struct Level {
   char close = '\0';  // ")" or "`"
   int parentheses = 0;

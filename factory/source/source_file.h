@@ -1,4 +1,4 @@
-// A file that is looked at, and where bytes stand in it.
+// A file under examination, and the positions of bytes in it.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ class SourceFile {
   SourceLocation at(std::size_t offset) const;  // line and column of a byte; the end of the text is allowed
   int line_of(std::size_t offset) const;        // counted from 1
   std::size_t lines() const { return starts_.size(); }
-  std::size_t start_of(int line) const;  // offset of the line's first byte; the text's end behind the last
-  std::size_t offset_of(int line, int column) const;  // the text's end for what lies behind it
-  std::string_view line_text(int line) const;         // without its end; "" for a line that is not there
+  std::size_t start_of(int line) const;  // of the line's first byte; the text's end after the last line
+  std::size_t offset_of(int line, int column) const;  // the text's end for a position after it
+  std::string_view line_text(int line) const;         // without its end; "" for a missing line
 
  private:
   std::string path_;
@@ -36,17 +36,17 @@ struct Span {
   std::size_t end = 0;
 };
 
-// What both parsers share: places, refusals, and Go's idea of white space, which BuildKit and Apptainer trim
-// by.
+// Shared by both parsers: places, refusals, and Go's definition of white space, by which BuildKit and
+// Apptainer trim.
 
-// Where something stands in its file. Counted from 1, columns in bytes; 0 means "the file as a whole".
+// A position in a file. Counted from 1, columns in bytes; 0 means "the file as a whole".
 struct Position {
   int line = 0;
   int column = 0;
   bool operator==(const Position&) const = default;
 };
 
-// Whether `word` is one of those that `words` lists with blanks between; "" is none of them.
+// Whether `word` is one of those that `words` lists with blanks between; false for "".
 bool is_one_of(std::string_view word, std::string_view words);
 
 // Files beyond this are no definitions. REQUIRES of both parsers is nothing: any bytes may come.
@@ -56,7 +56,7 @@ inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
 [[noreturn]] void refuse_at(const std::string& file, Position place, std::string message,
                             std::string hint = {});
 
-// Enough to mend a file by; what reads on behind a mistake stops here.
+// The most errors that are reported at a time. A reader that continues after a mistake stops here.
 inline constexpr std::size_t kMostErrors = 20;
 
 // Calls `read`; false when it threw an Error, which is added to `errors`.
@@ -83,16 +83,16 @@ inline std::size_t space_at(std::string_view text, std::size_t at) {
   if (c >= 0x80) return wide_space_at(text, at);
   return c == ' ' || (c >= '\t' && c <= '\r') ? 1 : 0;
 }
-bool is_blank(char c);  // what separates a Dockerfile's words: tab, vertical tab, form feed, CR, blank
+bool is_blank(char c);  // a separator of a Dockerfile's words: tab, vertical tab, form feed, CR, blank
 
 // Both parsers trim by space_at(), not by ASCII alone.
 std::string_view trim_left(std::string_view text);
 std::string_view trim_right(std::string_view text);
 std::string_view trim(std::string_view text);
 
-// What a file is, by its name alone, in small or capital letters; and whether it is a link.
+// Kind of a file, by its name alone, in small or capital letters; and whether it is a link.
 
-// `word` alone, or with something behind one of . - _
+// `word` alone, or `word`, one of . - _ and more text
 bool begins_with(std::string_view name, std::string_view word);
 
 // Dockerfile, Dockerfile.gpu, Containerfile-cpu, pytorch.dockerfile.

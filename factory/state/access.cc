@@ -42,10 +42,10 @@ void need_engine_path(const fs::path& path, EngineUse use, const std::string& wh
 void need_still_there(const StatePaths& state, const fs::path& made, const FileSystem& files) {
   if (files.exists(made)) return;
   throw Error(ExitCode::store,
-              fmt::format("the state folder {} is not there any more: its file system was unmounted, or its "
+              fmt::format("the state folder {} is missing: its file system was unmounted, or its "
                           "server is away",
                           state.root().string()),
-              "what is done stays done: run the same again when it is back");
+              "finished steps stay: run the same command again when the folder is back");
 }
 
 }  // namespace kiln

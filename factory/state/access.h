@@ -1,4 +1,4 @@
-// Which users may read what kiln writes into a state folder: those who may read the folder itself.
+// Lets the users read kiln's files in a state folder that may read the folder itself.
 #pragma once
 
 #include "factory/base/effects.h"
@@ -7,12 +7,11 @@
 namespace kiln {
 
 // Makes the folder where it is missing, as the umask says; from then on every file and folder that this
-// process makes has the permissions that the folder has, for group and others: of a private one (0700) none
-// at all, of a public one (0755) those that readers need, whatever umask a later run has. Throws
-// Error(store).
+// process makes has the permissions that the folder has, for group and others: of a private one (0700) none,
+// of a public one (0755) those that readers need, whatever umask a later run has. Throws Error(store).
 void follow_permissions(const StatePaths& state);
 
-// What container engines do with a folder.
+// Uses of a folder by container engines.
 enum class EngineUse {
   keep_trees,  // they keep images there, put overlays together from it and add files of it to images
   mount        // they mount it into containers, and do nothing else
@@ -24,9 +23,8 @@ std::string engine_path_trouble(const fs::path& path, EngineUse use);
 // Throws Error(usage) where there is trouble. `what`: "the state folder".
 void need_engine_path(const fs::path& path, EngineUse use, const std::string& what, const std::string& hint);
 
-// Throws Error(store) when `made`, which this process made in the state folder, is not there any more: a
-// shared file system was unmounted, or its server is away. What is written then would lie below an empty
-// mount point.
+// Throws Error(store) if `made`, which this process made in the state folder, is missing: a shared file
+// system was unmounted, or its server is away. Later writes would go below an empty mount point.
 void need_still_there(const StatePaths& state, const fs::path& made, const FileSystem& files);
 
 }  // namespace kiln

@@ -1,7 +1,7 @@
-// Which blobs the records of a folder promise, and whether they are there: for those who ask of ten thousand
-// images, whose records take too long to read. What the records say is kept in a file between runs,
-// which is a cache: it may be deleted at any time, and only the record itself proves that something is wrong.
-// blob_ledger.cc draws its format.
+// Which blobs the records of a folder name, and whether they exist: for callers that ask about ten thousand
+// images, whose records take too long to read. A file keeps the contents of the records between runs. It is a
+// cache: it may be deleted at any time, and only the record itself proves damage. blob_ledger.cc draws its
+// format.
 #pragma once
 
 #include <atomic>
@@ -65,8 +65,8 @@ class OpenFolder {
 
 class BlobLedger {
  public:
-  // What the record of that name promises; nullopt when it cannot be told: there is none, or it, or what it
-  // names, is damaged.
+  // The blobs that the record of that name lists; nullopt if they are not known: the record is missing, or it
+  // or a blob is damaged.
   using Read = std::function<std::optional<std::vector<SizedBlob>>(const std::string& name)>;
   // Of <folder>/<name>.json, kept in `cache`; `store`: the root of the blob store. The first `few` that are
   // asked for are read, for a caller that asks of a handful in a large folder.
@@ -75,10 +75,10 @@ class BlobLedger {
   BlobLedger& operator=(const BlobLedger&) = delete;
   ~BlobLedger();
 
-  // Begins to look at everything that the cache names, beside the caller.
+  // Begins to look at everything that the cache names, in another thread.
   void look_ahead();
-  // Whether the record is there, and each blob that it promises, with its size. What comes later than the
-  // first question is not seen.
+  // Whether the record and each of its blobs exist, with their sizes. Later files than the first question are
+  // not seen.
   bool is_whole(std::string_view name);
   // Writes the cache, when it lacks something that was asked for. Throws Error(store).
   void keep(FileSystem& files);

@@ -35,12 +35,12 @@ class CacheFolders {
   // REQUIRES: `root` is absolute.
   CacheFolders(fs::path root, FileSystem& files) : root_(std::move(root)), files_(files) {}
 
-  // Makes the folder where it is not there. Throws Error(store), also for one that cannot be written to.
+  // Makes the folder if it is missing. Throws Error(store), also for one that cannot be written to.
   CacheUse use(const std::string& kind, const std::string& id);
   // Deletes folders that no process uses, the least recently used first, until the others have `most` bytes.
-  // What cannot be removed stays. Throws Error(store), Error(interrupted).
+  // Folders that cannot be removed stay. Throws Error(store), Error(interrupted).
   void shrink(std::uint64_t most);
-  // Takes away what was damaged. A process that uses it goes on in a folder that has no name any more.
+  // Takes away what was damaged. A process that uses it continues in a folder without a name.
   void drop(const std::string& kind, const std::string& id);
 
  private:

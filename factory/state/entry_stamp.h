@@ -1,4 +1,4 @@
-// What tells by a look at files and folders whether they changed, and what was seen of them last.
+// Detects changes of files and folders by their status, and keeps the last status.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace kiln {
 // was written since, if its stamp differs. A flipped bit on the disk changes no stamp.
 std::string entry_stamp(const std::filesystem::path& path);
 
-// How a state folder was when something had looked at all of it.
+// The state of a folder at the last complete look at it.
 struct KeptStamp {
   std::string stamp;    // of one line
   std::int64_t at = 0;  // seconds since 1970

@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// Who counts on which blob of the store: packaged images, published ones, steps.
+// A user of a blob of the store: a packaged image, a published one, or a step.
 struct BlobUser {
   enum class Kind { packaged, published, step } kind = Kind::packaged;
   std::string name;    // "hello:2.1-…-75869f925a83", "the step hello 2.1 (distro)"
@@ -31,15 +31,15 @@ struct BlobUse {
 };
 
 struct UsedBlob {
-  std::optional<std::uint64_t> size;  // that was written, where anybody knows
+  std::optional<std::uint64_t> size;  // that was written, if it is known
   std::vector<BlobUse> uses;          // empty: nothing uses it
-  std::string damage;                 // as far as is to be seen; "" when it looks whole
-  bool is_unread = false;             // its bytes could not be had
+  std::string damage;                 // the visible damage; "" if it looks complete
+  bool is_unread = false;             // its bytes could not be read
 };
 
 struct BlobUses {
   std::vector<BlobUser> users;
-  std::map<Digest, UsedBlob> blobs;     // all that anybody counts on, and all that lie in the store
+  std::map<Digest, UsedBlob> blobs;     // all that have a user, and all in the store
   std::vector<std::string> unreadable;  // records and sidecars that are not what was written, by their path
                                         // in the state folder
 };
@@ -50,8 +50,8 @@ BlobUses blob_uses(const StatePaths& state, const FileSystem& files);
 // A blob that is not what was written.
 struct BlobDamage {
   Digest blob;
-  std::string what;             // to the first of those who count on it: "layer 2"
-  std::vector<std::string> of;  // who they are; none: nobody
+  std::string what;             // its role for its first user: "layer 2"
+  std::vector<std::string> of;  // those users; empty: no user
   std::string damage;           // "is missing"
   bool is_unread = false;       // the disk, or a mode, kept it from being read: its bytes are not known
 };
@@ -82,7 +82,7 @@ struct FsckOptions {
 // Throws Error(interrupted), Error(store).
 FsckReport check_store(const StatePaths& state, const FileSystem& files, const FsckOptions& options);
 
-// The layouts alone. What is wrong with a blob of the store is not said again of the layouts that link it.
+// The layouts alone. Damage of a blob in the store is not reported again for the layouts that link it.
 std::vector<LayoutDamage> check_layouts(const BlobUses& uses, const StatePaths& state, bool deep);
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// What the last night made of a lockfile, for checkouts that are fresh every night: there the file that it
-// moved is gone, and what moves once in seven days would move every night.
+// The lockfile as the last night left it, for checkouts that are fresh every night. There the updated file is
+// lost, and an entry that moves once in seven days would move every night.
 //
 //   locks/<matrix>.<digest of the lockfile that it was made of>.json   the lockfile
 #pragma once

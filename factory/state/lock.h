@@ -1,6 +1,5 @@
 // The locks of the processes that write in a state folder. Commands that remove things or move tags have the
-// folder alone; builds share it, one of each plan. One that is refused is told who works there and since
-// when.
+// folder alone; builds share it, one of each plan. A refused one gets the holder and its start time.
 #pragma once
 
 #include <functional>
@@ -15,8 +14,8 @@
 
 namespace kiln {
 
-// What to do with what locks say of their holders, "kiln build of demo by process 12 on nid001 since …",
-// before waiting for them.
+// Called with the text of a lock about its holder, "kiln build of demo by process 12 on nid001 since …",
+// before the wait for it.
 using OnLockWait = std::function<void(const std::string& holder)>;
 
 // Of the whole folder, until destruction; a dead process never holds it. A command that waits to be alone
@@ -42,22 +41,22 @@ class BuildLock {
   FileLock lock_;
 };
 
-// What the locks of the builds at work say of them, but for the build of the plan `own`.
+// The texts in the locks of running builds, except for the build of the plan `own`.
 std::vector<std::string> other_builds(const StatePaths& state, const FileSystem& files,
                                       const std::string& own = "");
 
 // "process 12 on nid001 since 2026-11-20T10:00:00Z": the calling one, as locks say it.
 std::string this_process(const Clock& clock);
 
-// Who runs a step or packages an image: <state>/running/<key>, a file that says so, locked by that process
-// for as long as it lives. A file that no process holds was left by a killed one.
+// Marks a step or image as in progress: <state>/running/<key>, a file that names the process, which locks it
+// while it lives. A file without a lock was left by a killed process.
 class Claim {
  public:
-  // Waits while another process has it, which `on_wait` is told first, once, with what the file says of that.
-  // `plan`: whose build does it, for wait_for_claims(). Throws Error(interrupted), Error(store).
+  // Waits while another process has it. Calls `on_wait` before, once, with the file's text about that
+  // process. `plan`: whose build does it, for wait_for_claims(). Throws Error(interrupted), Error(store).
   Claim(const StatePaths& state, const std::string& key, const Clock& clock,
         const std::function<void(const std::string& holder)>& on_wait, const std::string& plan = "");
-  // nullopt while another process has it. `holder`: who we are, for those that wait meanwhile.
+  // nullopt while another process has it. `holder`: describes this process, for those that wait meanwhile.
   static std::optional<Claim> try_take(const StatePaths& state, const std::string& key,
                                        const std::string& holder);
 
@@ -71,8 +70,8 @@ struct DeadClaim {
   std::string holder;  // "process 12 on nid001 since 2026-11-20T10:00:00Z"; "" when it died at once
 };
 
-// Takes away the claims of the dead, and returns them. `on_dead` is told each while no other process can have
-// it. REQUIRES: the state's lock is held, shared or alone.
+// Takes away the claims of the dead, and returns them. `on_dead` gets each one while no other process can
+// have it. REQUIRES: the state's lock is held, shared or alone.
 std::vector<DeadClaim> take_dead_claims(const StatePaths& state, FileSystem& files,
                                         const std::function<void(const DeadClaim&)>& on_dead = {});
 
@@ -81,12 +80,12 @@ std::vector<DeadClaim> take_dead_claims(const StatePaths& state, FileSystem& fil
 std::size_t living_claims(const StatePaths& state, const FileSystem& files, const std::string& plan = "");
 
 // Steps of a ninja or a night that was killed are told to stop, and take a moment for it: the ten seconds
-// that a script has, and what their engine has to clear away. Waits for them, a minute at most, and less when
-// we are told again to end. False when one is left. `plan`: as living_claims().
+// that a script has, and what their engine has to clear away. Waits for them, a minute at most, and less if
+// kiln is told again to end. False when one is left. `plan`: as living_claims().
 bool wait_for_claims(const StatePaths& state, const FileSystem& files, const Clock& clock,
                      const std::string& plan = "");
 
-// What processes that were killed while they wrote left in a state folder.
+// Remains in a state folder of processes that were killed while they wrote.
 
 // Takes it away, unless a step runs: that may be one of another machine, which is writing. REQUIRES: the
 // state's lock is held, alone, or shared and no other build is at work (other_builds()).

@@ -1,6 +1,6 @@
-// The memory of a machine among the steps that run on it: a step waits until what it will need fits beside
-// what the running ones need. A file for each in `<state>/memory/<host>`, locked by its process for as long
-// as it lives, so that what a killed one had is free again.
+// The memory of a machine among the steps that run on it: a step waits until its expected need fits next to
+// the needs of the running steps. Each step has a file in `<state>/memory/<host>`, which its process locks
+// while it lives, so that the share of a killed step is free again.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace kiln {
 
-// What one step has or waits for. Bytes.
+// The share that one step has or waits for. Bytes.
 struct Share {
   std::uint64_t number = 0;  // in the order of their coming
   std::uint64_t need = 0;
   bool is_running = false;
 };
 
-// Whether `mine` may start beside `others` in `capacity` bytes. A step alone always may. None overtakes one
-// that came before it: what needs much would wait for ever.
+// Whether `mine` may start in addition to `others` in `capacity` bytes. A step alone always may. No step
+// overtakes an earlier one; otherwise a step that needs much memory would wait for ever.
 bool may_start(const Share& mine, const std::vector<Share>& others, std::uint64_t capacity);
 
 class MemoryShare {
  public:
-  // Waits for it. `on_wait` is told why, first and whenever that changes. Throws Error(interrupted),
+  // Waits for it. `on_wait` gets the reason, first and at each change. Throws Error(interrupted),
   // Error(store).
   MemoryShare(const fs::path& folder, std::uint64_t need, std::uint64_t capacity,
               const std::function<void(const std::string& why)>& on_wait);

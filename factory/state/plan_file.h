@@ -17,7 +17,7 @@ bool is_whole_plan(std::string_view text);
 
 class PlanFile {
  public:
-  // nullopt: there is no such file. What is wrong in it shows where it is read.
+  // nullopt: there is no such file. Errors in it show when it is read.
   static std::optional<PlanFile> open(const FileSystem& files, const fs::path& file);
 
   // This step, or the image of this cell; nullopt if the plan does not have it. Throws Error(store) if that

@@ -8,8 +8,8 @@
 //   {"registry":"registry.site/ai","part":3,"looked":1795833600}        when that part of it was last looked
 //   at
 //
-// A memory, and no truth: without it everything is asked of the registry again, and a tag that names another
-// image cannot be told from one that another writer has moved.
+// A cache: without it kiln asks the registry for everything again, and cannot distinguish a tag that names
+// another image from one that another writer has moved.
 #pragma once
 
 #include <array>
@@ -29,13 +29,13 @@ struct PushedRecord {
   Digest sif{};                     // its SIF's manifest; empty: it has none there
   std::string signed_by{};          // SigningKey::id(); "" = it is not signed
   std::string immutable_tag{};      // "" = an index, or a line of an earlier kiln
-  std::vector<Digest> referrers{};  // manifests that we put there with it, the SIF's with them
+  std::vector<Digest> referrers{};  // manifests that kiln put there with it, also the SIF's
   bool listed_by_tag = false;       // a tag lists them, for the registry has no API for that
   bool is_index = false;            // not an image, but one over platforms
   bool going = false;               // it is being taken away: not to be counted on
 };
 
-// What lies in a registry is looked at in so many parts, in turn.
+// The contents of a registry are checked in so many parts, in turn.
 inline constexpr std::size_t kLookParts = 7;
 using LookTimes = std::array<std::int64_t, kLookParts>;  // seconds since 1970; 0: never
 
@@ -49,7 +49,7 @@ class PushedNames {
 
   // `image`: "registry.site/ai/pytorch@sha256:…". nullopt: it was not pushed.
   std::optional<PushedRecord> image(const std::string& image) const;
-  std::optional<Digest> tag(const std::string& tag) const;  // what it named when we moved it last
+  std::optional<Digest> tag(const std::string& tag) const;  // its digest when kiln last moved it
   // On the disk when they return. REQUIRES: the state's lock is held.
   void put_image(const std::string& image, const PushedRecord& record);
   void put_tag(const std::string& tag, const Digest& digest);

@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-// What the build leaves on disk: one small JSON file for each thing done, named by its key.
+// The build's records on disk: one small JSON file for each finished step, test or image, named by its key.
 
 // Of a record that another builder made.
 struct RecordOrigin {
@@ -36,7 +36,7 @@ struct StepRecord {
 struct TestRecord {
   std::string key;
   double seconds = 0;
-  std::string last_line;  // what the test said it proved
+  std::string last_line;  // of the test's output: its claim
   std::string host{};     // where it ran: the machine's name,
   std::string cpu{};      // and archspec's of its processor; "" in records of before these were kept
   std::string taken{};    // RFC 3339
@@ -46,9 +46,9 @@ struct TestRecord {
   RecordOrigin origin{};
 };
 
-enum class FailureClass { input, build, infrastructure, policy };  // who must act
+enum class FailureClass { input, build, infrastructure, policy };  // says who must act
 std::string_view name_of(FailureClass failure);
-std::optional<FailureClass> failure_class_named(std::string_view name);  // nullopt: it is none
+std::optional<FailureClass> failure_class_named(std::string_view name);  // nullopt: unknown name
 
 struct FailureRecord {
   std::string key;
@@ -56,8 +56,7 @@ struct FailureRecord {
   std::string what;  // "exit status 1", "killed after 2700 s of silence"
   std::string hint;  // may be empty
   fs::path log;
-  ExitCode exit_code =
-      ExitCode::images_failed;  // what `kiln` would exit with were this step all there is to do
+  ExitCode exit_code = ExitCode::images_failed;  // exit code of `kiln` if this step were its only one
   double seconds = 0;
   std::vector<std::string> tries = {};  // how those before the last one ended, and what the next was given
 };

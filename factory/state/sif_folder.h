@@ -5,7 +5,7 @@
 //   sif -> sif.snapshots/41-3f2ab01c9d4e      replaced by one rename: all names move at once, as the tags do
 //   sif.snapshots/41-3f2ab01c9d4e/pytorch_2.6.0-….sif -> ../../store/sha256/aa/<digest>
 //
-// The folder that was shown before stays, for those who opened it a moment ago; older ones go.
+// The folder that was shown before stays, for processes that opened it a moment ago; older ones are removed.
 #pragma once
 
 #include "factory/state/state.h"

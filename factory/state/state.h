@@ -62,8 +62,8 @@ namespace kiln {
 class StatePaths {
  public:
   explicit StatePaths(std::filesystem::path root) : root_(std::move(root)), engine_(root_ / "engine") {}
-  // The same state with the engine's store (engine/, engine.sessions/, its locks) in a folder of its own
-  // below `scratch`, the site file's: a disk of this machine's own. "": as it is.
+  // The same state with the engine's store (engine/, engine.sessions/, its locks) in a separate folder below
+  // `scratch` of the site file, a local disk of this machine. "": unchanged.
   StatePaths with_scratch(const std::filesystem::path& scratch) const;
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path plan(std::string_view name) const { return file("plans", name, ".json"); }
@@ -149,17 +149,17 @@ class StatePaths {
   std::filesystem::path engine_;
 };
 
-// Which formats the packaged images of a state folder have, against what the site wants by now.
+// Compares the formats of a state folder's packaged images with those that the site file requests now.
 
-// False when the site wants more than what the images of <state>/built were packaged as: then lacks_format()
-// knows which of them.
+// False if the site file requests a format that an image of <state>/built may lack: lacks_format() then says
+// which image.
 bool has_formats(const Site& site, const StatePaths& state, const FileSystem& files);
-// True when the image with that record_name() is packaged and lacks a format that the site wants. Throws
-// Error(input) for a damaged record.
+// True if the image with that record_name() is packaged and lacks a format that the site file requests.
+// Throws Error(input) for a damaged record.
 bool lacks_format(const Site& site, const StatePaths& state, std::string_view record,
                   const FileSystem& files);
-// Images of <state>/built that lack a format which the site wants are to be packaged again. REQUIRES: the
-// state's lock is held.
+// Marks images of <state>/built that lack a format of the site file, so that the next build packages them
+// again. REQUIRES: the state's lock is held.
 void repackage_for_formats(const Site& site, const StatePaths& state, FileSystem& files);
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// What the state folder has, found by one look into each of its folders and at each blob: for those who ask
-// of many images.
+// The contents of the state folder, found by one look into each of its folders and at each blob: for callers
+// that ask about many images.
 #pragma once
 
 #include <map>
@@ -20,12 +20,12 @@ class StateNames {
  public:
   // REQUIRES: both outlive this.
   StateNames(const StatePaths& state, const FileSystem& files);
-  // Begins to look at the blobs and tests of all images, beside the caller, which is going to ask of many.
+  // Begins to look at the blobs and tests of all images in another thread, for a caller that will ask about
+  // many.
   void look_ahead();
 
   // Whether an image is built, for all commands: it is packaged, and its bits passed the tests that its
-  // recipes have by now. Whether it has every format that the site wants by now is another question
-  // (lacks_format()).
+  // recipes have by now. lacks_format() says whether it has every format that the site file requests.
   bool is_built(const ImageSpec& spec);
   bool is_built(const ResolvedImage& image, const StepTable& steps);
   // Its record and its layout are there, and each of its blobs has the size that it was written with.
@@ -37,7 +37,7 @@ class StateNames {
                    std::string_view immutable_tag);
   // Its bits failed a test that its recipes have by now, when it was run last.
   bool is_failing(const ResolvedImage& image, const StepTable& steps);
-  // The image was packaged, though something of it may be gone or damaged by now.
+  // The image was packaged, although parts of it may be missing or damaged by now.
   bool has_image_record(std::string_view record_name);
   // The step is done: its record is there, and the layers that it made have the sizes that they were written
   // with.

@@ -1,5 +1,5 @@
-// What steps took when they ran: `<state>/history.jsonl`, a line a run, added to and never changed. It is in
-// no key and promises nothing: a line that is lost or damaged is a run less to learn from.
+// Durations and peaks of earlier runs of steps: `<state>/history.jsonl`, a line a run, only appended to. It
+// is in no key. A lost or damaged line only means one run less for predictions.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ std::string history_line(const PastRun& run);
 // Oldest first. Lines that cannot be read (cut by a full disk, damaged) are left out; with `component`, those
 // of others.
 std::vector<PastRun> parse_history(std::string_view lines, std::string_view component = {});
-// What is kept of a history that has grown: of each step the last five runs, and of those the newest that
-// have room in `most` bytes.
+// The kept part of a long history: of each step the last five runs, and of those the newest that fit in
+// `most` bytes.
 std::vector<PastRun> without_oldest(std::vector<PastRun> runs, std::size_t most);
 
 // Adds a run, even if another process does so at this moment; one that has grown is made shorter. False when
@@ -48,7 +48,7 @@ bool record_run(const std::filesystem::path& file, const PastRun& run);
 // Of the file; empty when there is none or it cannot be read.
 std::vector<PastRun> read_history(const std::filesystem::path& file, std::string_view component = {});
 
-// What a step will need, from what steps like it needed. Pure.
+// Predicts the needs of a step from those of similar steps. Pure.
 //
 // As Spack's gantry does it, from the last five runs of the nearest kind: of the same step; of the same
 // component in the same version by the same method; of the same component; else nothing is known. The target
@@ -62,7 +62,7 @@ std::vector<PastRun> read_history(const std::filesystem::path& file, std::string
 // predicted. A try that ran out of memory counts with twice what it had.
 struct StepNeed {
   enum class Like { step, method, component, nothing };
-  Like like = Like::nothing;  // what those runs were of
+  Like like = Like::nothing;  // the similarity of those runs
   std::size_t runs = 0;       // at most five
   std::uint64_t memory = 0;   // bytes; 0: not known
   double seconds = 0;         // the mean; 0: not known

@@ -34,7 +34,7 @@ struct TwinStep {
 };
 
 struct TwinStage {
-  std::string base;  // archive beside the file ("rootfs.tar"), or a reference
+  std::string base;  // archive next to the file ("rootfs.tar"), or a reference
   std::vector<TwinStep> steps;
   int line = 0;
 };
@@ -48,13 +48,14 @@ struct TwinImage {
   std::vector<std::string> command;
 };
 
-// What the files have to say for `spec`. A definition file cannot hold everything: labels lose the blanks at
-// their ends and are left out when empty, an image without a command starts /bin/sh, `oci:` bases lose their
-// tag.
+// The expected contents of the files for `spec`. A definition file cannot express everything: labels lose the
+// blanks at their ends and are left out when empty, an image without a command starts /bin/sh, `oci:` bases
+// lose their tag.
 TwinImage twin_for_dockerfile(const ImageSpec& spec);
 TwinImage twin_for_definition(const ImageSpec& spec);
 
-// What the files say. What kiln would not have written goes to `problems`, one line each, `Dockerfile:12: …`.
+// The actual contents of the files. Lines that kiln would not have written go to `problems`, one line each,
+// `Dockerfile:12: …`.
 TwinImage read_twin(const Dockerfile& dockerfile, std::vector<std::string>& problems);
 TwinImage read_twin(const DefinitionFile& definition, std::vector<std::string>& problems);
 

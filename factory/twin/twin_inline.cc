@@ -86,7 +86,7 @@ void InlineDockerfile::collect_files() {
   auto stage = std::ranges::find_if(stages, [](const DockerStage& s) { return s.name == "kiln-files"; });
   if (stage == stages.end()) return;
   if (stage == stages.begin() || stage->base != stages.front().name)
-    problem(stage->from.place, "the files stand upon something else than the first base");
+    problem(stage->from.place, "the files begin with another base than the first");
   for (const DockerInstruction& one : stage->instructions) {
     ShellTokens tokens = shell_tokens(one.text);
     TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());

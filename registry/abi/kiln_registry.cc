@@ -125,7 +125,7 @@ ChooserQuestion question_of(const char* dsl, std::size_t length, const kiln_sele
   question.terms = terms_of(options.flags, options.snapshot);
   question.terms.format = word(options.format);
   need(question.terms.format.empty() || is_reference_format(question.terms.format),
-       "the format is none of tag, digest, oci, sif");
+       "unknown format: expected tag, digest, oci or sif");
   if (options.limit > 0) question.limit = options.limit;
   return question;
 }
@@ -168,7 +168,7 @@ JobQuestion job_question(const kiln_job_options& options) {
   question.unsaid = UnsaidHost::here;
   question.infrastructure = word(options.infrastructure);
   question.deploy.scheduler =
-      name_in(kSchedulers, options.scheduler, "the scheduler is none of slurm, torque, openpbs, bash");
+      name_in(kSchedulers, options.scheduler, "unknown scheduler: expected slurm, torque, openpbs or bash");
   question.deploy.runtime =
       name_in(kContainerRuntimes, options.runtime, "there is no such container runtime");
   return question;

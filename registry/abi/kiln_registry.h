@@ -1,8 +1,8 @@
 /* kiln_registry: ask a kiln index for an image, from a program, without a process for each question.
  *
- * C99, and a stable binary interface: a symbol, once here, keeps its meaning; structures grow at their end
- * only and begin with their size; no exception leaves the library. Threads may ask one registry at once.
- * Text is UTF-8. docs/query.md has examples and says what the JSON of an answer has.
+ * C99, and a stable binary interface: a symbol keeps its meaning; structures grow only at their end and begin
+ * with their size; no exception leaves the library. Several threads may ask one registry at once. Text is
+ * UTF-8. docs/query.md has examples and describes the JSON of an answer.
  *
  *     kiln_registry *registry = NULL;
  *     char *answer = NULL, *error = NULL;
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Raised when a symbol comes to be, never lowered. */
+/* Increases with each new symbol, never decreases. */
 #define KILN_REGISTRY_ABI 2
 
 /* How a call ended: the exit codes of the program `kiln`. */
@@ -37,26 +37,26 @@ enum kiln_status {
   KILN_USAGE = 2,        /* a null pointer, a wrong option */
   KILN_INPUT = 3,        /* the document or the host is wrong */
   KILN_NO_MATCH = 4,     /* no image, or no snapshot of that number */
-  KILN_TOOL_MISSING = 5, /* archspec's tables are not where kiln was installed */
-  KILN_STORE = 8         /* the index, or the image that is the answer, is damaged or not there */
+  KILN_TOOL_MISSING = 5, /* archspec's tables are missing where kiln is installed */
+  KILN_STORE = 8         /* the index, or the image of the answer, is damaged or missing */
 };
 
 typedef struct kiln_registry kiln_registry;
 
-/* Where things are. NULL or "": as told. */
+/* Locations of files. Each comment states the effect of NULL or "". */
 struct kiln_open_options {
   size_t size;         /* sizeof(struct kiln_open_options) */
-  const char* share;   /* what kiln was installed with: archspec's tables, recipes, targets. NULL: share/kiln
-                          beside the library's own folder */
+  const char* share;   /* kiln's installed files: archspec's tables, recipes, targets. NULL: share/kiln next
+                          to the library's folder */
   const char* targets; /* the site's own hosts. NULL: those of share */
 };
 
 enum kiln_select_flags {
-  KILN_ALLOW_FAILING = 1, /* images, too, that fail a test which their recipes have by now */
-  KILN_LENIENT = 2        /* an unknown key where images are chosen is a note, not an error */
+  KILN_ALLOW_FAILING = 1, /* also images that fail a test of today's recipes */
+  KILN_LENIENT = 2        /* an unknown key that affects the choice is a note, not an error */
 };
 
-/* What is asked besides the document. A structure of zeros, but for its size, is what NULL is. */
+/* Options of a question in addition to the document. A structure of zeros with its size equals NULL. */
 struct kiln_select_options {
   size_t size;      /* sizeof(struct kiln_select_options) */
   const char* host; /* a description (JSON, as `kiln host` prints it), "here", "any", or the name of a target
@@ -64,16 +64,16 @@ struct kiln_select_options {
   const char* format; /* tag, digest, oci or sif. NULL: the document's, else tag */
   int64_t snapshot;   /* 0: the current one */
   uint32_t flags;     /* of kiln_select_flags */
-  uint32_t limit;     /* no more than so many other images of a kind in an answer. 0: 20 */
+  uint32_t limit;     /* at most so many other images of a kind in an answer. 0: 20 */
 };
 
-/* What is asked of a job besides the document. A structure of zeros, but for its size, is what NULL is. */
+/* Options of a job in addition to the document. A structure of zeros with its size equals NULL. */
 struct kiln_job_options {
   size_t size;      /* sizeof(struct kiln_job_options) */
   const char* host; /* as in kiln_select_options. NULL: a node of the infrastructure, else as there */
   const char* infrastructure; /* its name in the index, or its JSON. NULL: target.name of the document */
-  const char* scheduler; /* slurm, torque, openpbs or bash, where neither document nor infrastructure names
-                            one. NULL: bash */
+  const char* scheduler; /* slurm, torque, openpbs or bash, if neither document nor infrastructure names one.
+                            NULL: bash */
   const char* runtime;   /* apptainer, singularity, charliecloud, sarus, shifter, podman or enroot. NULL: the
                             infrastructure's, else singularity */
   int64_t snapshot;      /* 0: the current one */
@@ -82,46 +82,46 @@ struct kiln_job_options {
 
 #define KILN_API __attribute__((visibility("default")))
 
-/* KILN_REGISTRY_ABI of the library that runs; its version, "0.1.0". */
+/* KILN_REGISTRY_ABI of the loaded library, and its version, "0.1.0". */
 KILN_API unsigned kiln_registry_abi(void);
 KILN_API const char* kiln_registry_version(void);
 
-/* Opens the state folder `state`, where `kiln publish` has made or will make an index; nothing in it is
- * locked, and nothing is written but the counters of `kiln index demand`, where that may be. `options` may be
- * NULL. On failure *registry is NULL. */
+/* Opens the state folder `state`, in which `kiln publish` has made or will make an index. The library locks
+ * nothing in it, and writes only the counters of `kiln index demand`, if it may. `options` may be NULL. On
+ * failure *registry is NULL. */
 KILN_API int kiln_registry_open(const char* state, const struct kiln_open_options* options,
                                 kiln_registry** registry, char** error);
-/* Ends it, when no other thread asks any more. NULL: nothing. */
+/* Closes it. Call this when no other thread asks any more. NULL: does nothing. */
 KILN_API void kiln_registry_close(kiln_registry* registry);
 
-/* One question: `dsl` is a document of the optimisation DSL, `length` bytes of JSON. *answer is what
- * `kiln select --json` prints, also where nothing matches (KILN_NO_MATCH). A new snapshot is seen without
- * being told. */
+/* Asks one question: `dsl` is a document of the optimisation DSL, `length` bytes of JSON. *answer is the
+ * output of `kiln select --json`, also if no image matches (KILN_NO_MATCH). A call uses the current snapshot
+ * automatically. */
 KILN_API int kiln_registry_select(kiln_registry* registry, const char* dsl, size_t length,
                                   const struct kiln_select_options* options, char** answer, char** error);
-/* The same question, and the reference alone, as `kiln select` prints it: many times as fast. */
+/* Asks the same question, and returns only the reference, as `kiln select` prints it: many times as fast. */
 KILN_API int kiln_registry_reference(kiln_registry* registry, const char* dsl, size_t length,
                                      const struct kiln_select_options* options, char** reference,
                                      char** error);
-/* The same question, and the reasons for people, as `kiln select --explain` prints them. */
+/* Asks the same question, and returns the reasons for people, as `kiln select --explain` prints them. */
 KILN_API int kiln_registry_explain(kiln_registry* registry, const char* dsl, size_t length,
                                    const struct kiln_select_options* options, char** text, char** error);
 
-/* The job script of a document, with its best image: *answer is what `kiln job --json` prints, with the text
- * of the script in `job_script`. Enforcement scripts and scaling models are those of the index. Since
- * interface 2. */
+/* Writes the job script of a document, with its best image: *answer is the output of `kiln job --json`, with
+ * the text of the script in `job_script`. Enforcement scripts and scaling models are those of the index.
+ * Since interface 2. */
 KILN_API int kiln_registry_job(kiln_registry* registry, const char* dsl, size_t length,
                                const struct kiln_job_options* options, char** answer, char** error);
 
-/* The number of the current snapshot; 0 when nothing was published yet. */
+/* Returns the number of the current snapshot; 0 before the first publication. */
 KILN_API int kiln_registry_snapshot(kiln_registry* registry, int64_t* number, char** error);
-/* JSON, as `kiln index snapshots --format json` prints it. */
+/* Returns JSON, as `kiln index snapshots --format json` prints it. */
 KILN_API int kiln_registry_snapshots(kiln_registry* registry, char** snapshots, char** error);
-/* The images of a snapshot (0: the current one), JSON, as `kiln index list --format json` prints it. */
+/* Returns the images of a snapshot (0: the current one), as `kiln index list --format json` prints them. */
 KILN_API int kiln_registry_images(kiln_registry* registry, int64_t snapshot, char** images, char** error);
 
-/* What a call has returned in a `char **`. *error is "error: what; hint", or NULL when there is nothing to
- * say; each `char **` may be NULL for who does not want it. free() is not for it. NULL: nothing. */
+/* Frees a text that a call returned in a `char **`; do not use free(). NULL: does nothing. *error is "error:
+ * message; hint", or NULL without an error. Pass NULL for a `char **` that you do not need. */
 KILN_API void kiln_registry_free(char* text);
 
 #ifdef __cplusplus

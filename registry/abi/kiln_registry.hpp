@@ -1,5 +1,5 @@
-// kiln_registry for C++17: the C interface (kiln_registry.h) with owners, options by name, and exceptions. A
-// header alone, so that it may be compiled by another compiler than the library was.
+// kiln_registry for C++17: the C interface (kiln_registry.h) with owners, options by name, and exceptions.
+// Only a header, so that another compiler than that of the library may compile it.
 //
 //     kiln_registry_cpp::Registry registry("/srv/kiln");
 //     std::string image = registry.reference(dsl);
@@ -15,13 +15,13 @@
 
 namespace kiln_registry_cpp {
 
-// What a call ends with unless it is KILN_DONE. what() is for people: "error: no image matches; …".
+// Thrown unless a call ends with KILN_DONE. The text of what() is for people: "error: no image matches; …".
 class Error : public std::runtime_error {
  public:
   Error(int status, const std::string& what, std::string answer = {})
       : std::runtime_error(what), status_(status), answer_(std::move(answer)) {}
   int status() const { return status_; }  // of kiln_status
-  // What was given besides: the JSON, or the reasons, of KILN_NO_MATCH; "" mostly.
+  // The answer of KILN_NO_MATCH, as JSON or as reasons; otherwise "".
   const std::string& answer() const { return answer_; }
 
  private:
@@ -29,7 +29,7 @@ class Error : public std::runtime_error {
   std::string answer_;
 };
 
-// What is asked besides the document; "" and 0 are what nothing was said.
+// Options of a question in addition to the document; "" and 0 mean the default.
 struct Terms {
   std::string host{};         // a description (JSON), "here", "any", or the name of a target
   std::string format{};       // tag, digest, oci, sif
@@ -39,7 +39,7 @@ struct Terms {
   std::uint32_t limit = 0;  // 0: 20
 };
 
-// What is asked of a job besides the document; "" and 0 are what nothing was said.
+// Options of a job in addition to the document; "" and 0 mean the default.
 struct JobTerms {
   std::string host{};
   std::string infrastructure{};  // its name in the index, or its JSON
@@ -52,7 +52,7 @@ struct JobTerms {
 
 class Registry {
  public:
-  // `share`: what kiln was installed with; "": beside the library.
+  // `share`: kiln's installed files; "": next to the library.
   explicit Registry(const std::string& state, const std::string& share = "") {
     kiln_open_options options{};
     options.size = sizeof options;
@@ -70,19 +70,19 @@ class Registry {
   Registry& operator=(const Registry&) = delete;
   ~Registry() { kiln_registry_close(registry_); }
 
-  // The reference, as `kiln select` prints it.
+  // Returns the reference, as `kiln select` prints it.
   std::string reference(std::string_view dsl, const Terms& terms = {}) const {
     return ask(kiln_registry_reference, dsl, terms);
   }
-  // JSON, as `kiln select --json` prints it.
+  // Returns JSON, as `kiln select --json` prints it.
   std::string select(std::string_view dsl, const Terms& terms = {}) const {
     return ask(kiln_registry_select, dsl, terms);
   }
-  // The reasons, as `kiln select --explain` prints them.
+  // Returns the reasons, as `kiln select --explain` prints them.
   std::string explain(std::string_view dsl, const Terms& terms = {}) const {
     return ask(kiln_registry_explain, dsl, terms);
   }
-  // JSON, as `kiln job --json` prints it, with the text of the script in `job_script`.
+  // Returns JSON, as `kiln job --json` prints it, with the text of the script in `job_script`.
   std::string job(std::string_view dsl, const JobTerms& terms = {}) const {
     auto text = [](const std::string& word) { return word.empty() ? nullptr : word.c_str(); };
     kiln_job_options options{};
@@ -98,7 +98,7 @@ class Registry {
     const int status = kiln_registry_job(registry_, dsl.data(), dsl.size(), &options, &answer, &error);
     return check(status, Text(answer), Text(error));
   }
-  // 0 when nothing was published yet.
+  // Returns 0 before the first publication.
   std::int64_t snapshot() const {
     std::int64_t number = 0;
     char* error = nullptr;
@@ -106,13 +106,13 @@ class Registry {
     check(status, Text(), Text(error));
     return number;
   }
-  // JSON, as `kiln index snapshots --format json` prints it.
+  // Returns JSON, as `kiln index snapshots --format json` prints it.
   std::string snapshots() const {
     char *json = nullptr, *error = nullptr;
     const int status = kiln_registry_snapshots(registry_, &json, &error);
     return check(status, Text(json), Text(error));
   }
-  // JSON, as `kiln index list --format json` prints it.
+  // Returns JSON, as `kiln index list --format json` prints it.
   std::string images(std::int64_t snapshot = 0) const {
     char *json = nullptr, *error = nullptr;
     const int status = kiln_registry_images(registry_, snapshot, &json, &error);
@@ -122,7 +122,7 @@ class Registry {
  private:
   using Call = int (*)(kiln_registry*, const char*, std::size_t, const kiln_select_options*, char**, char**);
 
-  // Of the library, which frees it.
+  // A text of the library, which frees it.
   class Text {
    public:
     explicit Text(char* text = nullptr) : text_(text) {}

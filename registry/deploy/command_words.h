@@ -19,8 +19,8 @@ using CommandWord = std::vector<WordPiece>;
 
 // A string is split at blanks; quotes, `\` and a backslash at a line's end work as in a shell, and `$NAME`
 // and `${NAME}` stay variables. An array has a word for each string, taken as it is. Throws Error(input) for
-// what only a shell could run: `;`, `&`, `|`, `<`, `>`, parentheses, command substitution, a second line.
-// `notes` gets a line for each pattern of file names, which stays as it is.
+// text that only a shell could run: `;`, `&`, `|`, `<`, `>`, parentheses, command substitution, a second
+// line. `notes` gets a line for each pattern of file names, which stays as it is.
 std::vector<CommandWord> read_command(const JsonNode& node, std::vector<std::string>& notes);
 
 // `python3 train.py '--name=a b'`: for bash. Words with variables become `sh -c 'exec …'`, so that the
@@ -33,7 +33,7 @@ std::string shown(const CommandWord& word);
 // Quoting for the scripts, which bash reads.
 
 // One argument of a command, on one line: sbatch reads lines that begin with `#PBS` or `#BSUB` wherever they
-// are, also within quotes behind commands.
+// are, also within quotes after commands.
 std::string job_quoted(std::string_view text);
 std::string job_word(std::string_view text);  // bare where no shell sees anything in it
 

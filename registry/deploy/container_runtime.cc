@@ -226,7 +226,7 @@ DeployedImage named_image(const std::string& reference, const SourceLocation& wh
   const bool file = reference.starts_with('/') && reference.ends_with(".sif");
   if (!plain || (!file && (!contains(reference, "://") || last_part(reference).empty())))
     throw Error(ExitCode::input, where, fmt::format("invalid image reference '{}'", reference),
-                "such as docker://registry.site:5000/ai/pytorch:2.6.0");
+                "for example docker://registry.site:5000/ai/pytorch:2.6.0");
   if (file) return {reference, "", reference, "", ""};
   return {reference, reference, "", "", ""};
 }

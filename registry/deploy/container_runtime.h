@@ -28,10 +28,10 @@ struct DeployedImage {
   std::string sif;         // path of its SIF on this file system; "" = there is none
   std::string mpi;         // that its programs are linked with: "openmpi", "mpich"; "" = none, or not known
   std::string gpu_vendor;  // of its code: "nvidia", "amd"; "" = none, or not known
-  std::string code{};      // opt_dsl_code of a mapping; "" = it is none
+  std::string code{};      // opt_dsl_code of a mapping; "" = no mapping
 };
 
-// What the words of a runtime depend on.
+// The inputs of a runtime's command line.
 struct JobContainer {
   DeployedImage image;
   std::string gpus;  // vendor whose devices are passed in; "" = none
@@ -48,8 +48,8 @@ using RuntimeLines = std::vector<std::string>;
 // file.
 RuntimeLines runtime_lines(ContainerRuntime runtime, const JobContainer& run);
 
-// What apptainer and singularity have before the name of a variable that a container gets, "APPTAINERENV_";
-// "" for the others.
+// The prefix of apptainer and singularity for the name of a variable of the container, "APPTAINERENV_"; ""
+// for the others.
 std::string container_prefix(ContainerRuntime runtime);
 
 // "registry.site:5000#ai/pytorch:tag": as enroot writes a reference (NVIDIA/enroot@8ea147d3,

@@ -1,4 +1,4 @@
-// What a site tells of its machines and its jobs, read once for many jobs.
+// A site's data about its machines and jobs, read once for many jobs.
 #pragma once
 
 #include <map>

@@ -51,10 +51,10 @@ struct Deployment {
   std::optional<TunedRecord> tuned;  // its variables are set, before the image's
   std::vector<SiteCommands> site_commands;
   std::vector<std::string> reasons;  // why something was filled in, a line each
-  std::vector<std::string> notes;    // what the user did not ask for, or does not get
+  std::vector<std::string> notes;    // values that differ from the request, or that it lacks
 };
 
-// What is not in the document.
+// Terms that are not in the document.
 struct DeployTerms {
   std::optional<Scheduler> scheduler{};       // where neither document nor infrastructure names one
   std::optional<ContainerRuntime> runtime{};  // before the infrastructure's

@@ -23,7 +23,7 @@ struct MachineAnswers {
 
 struct DetectedMachines {
   Json infrastructure;             // as read_infrastructure() takes it
-  std::vector<std::string> notes;  // what could not be found out, a line each
+  std::vector<std::string> notes;  // unknown values, a line each
 };
 
 // The last word of a name like "nvidia_a100_80gb_pcie" that is a model, as `kiln select` names it; else the

@@ -47,7 +47,7 @@ class VariableReader {
  private:
   [[noreturn]] void fail() const {
     throw Error(ExitCode::input, where_, fmt::format("invalid variable '{{{{ {} }}}}'", text_.substr(0, 80)),
-                "such as {{ preferred_storage_location.replace(\"file://\", \"\") }}");
+                "for example {{ preferred_storage_location.replace(\"file://\", \"\") }}");
   }
   void check(const TemplateCall& call) const {
     const std::size_t arguments = call.method == "replace" ? 2 : 0;

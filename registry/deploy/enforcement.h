@@ -24,11 +24,10 @@ struct EnforcementScript {
 
 // {"description", "conditions": {"application": {"name", "feature"}, "infrastructure": {"name",
 // "storage_class"}}, "data": {"stage", "raw"}}, as posted to MODAK. Throws Error(input), also for a template
-// variable that nothing sets and for a directive of a scheduler, which would stand behind commands and be
-// ignored.
+// variable that nothing sets and for a directive of a scheduler, which would follow commands and be ignored.
 EnforcementScript read_enforcement_script(const JsonNode& node);
 
-// What conditions are held against, and what templates may use.
+// The values for conditions, and the variables of templates.
 struct ScriptSituation {
   std::string application;
   std::map<std::string, std::string> options;  // of the framework's or the library's part: "xla": "true"

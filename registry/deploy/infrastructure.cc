@@ -23,7 +23,8 @@ void read_accelerators(const JsonNode& node, MachineKind& kind) {
   auto number = present(node, "naccel"), model = present(node, "accel");
   if (number) kind.accelerators = read_count(*number, 0, 1024);
   if (number && kind.accelerators > 0 && !model)
-    number->fail("'naccel' requires 'accel'", R"(such as "accel": {"type": "gpu", "model": "nvidia:sm_80"})");
+    number->fail("'naccel' requires 'accel'",
+                 R"(for example "accel": {"type": "gpu", "model": "nvidia:sm_80"})");
   if (model && !number) model->fail("'accel' requires 'naccel', the number in a node");
   if (!model) return;
   model->allow_only({"type", "model"});

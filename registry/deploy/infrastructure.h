@@ -51,7 +51,7 @@ struct Infrastructure {
   const Partition* standard_partition() const;
 };
 
-// What is left of a partition for a job: the kinds of nodes that have its constraint, where it names one of
+// The part of a partition that a job can use: the kinds of nodes that have its constraint, if it names one of
 // them, and enough accelerators.
 Partition part_for(const Partition& partition, const JobRequest& job);
 

@@ -34,7 +34,7 @@ struct DerivedImage {
   ImageRecord record;
   std::string reference;  // as `kiln select` answers
 };
-// Makes it upon the chosen image, where it is not there. Throws what stands in its way.
+// Makes the derived image on top of the chosen one, if it is missing. Throws the reason of a failure.
 using DeriveImage = std::function<DerivedImage(const ImageRecord& parent, const JobDerivation& derivation)>;
 
 struct JobQuestion {

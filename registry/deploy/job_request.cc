@@ -144,7 +144,8 @@ JobBuild read_build(const JsonNode& node) {
                                             "ssh://",   "file:///", "git@"};
     const bool known =
         std::ranges::any_of(kSchemes, [&](const char* scheme) { return build.source.starts_with(scheme); });
-    if (!known) source->fail(fmt::format("invalid source address '{}'", build.source), "such as https://…");
+    if (!known)
+      source->fail(fmt::format("invalid source address '{}'", build.source), "for example https://…");
     const std::string_view last = last_part(build.source);
     if (last.empty() || last == ".." || last.find_first_of(kWhiteSpace) != last.npos)
       source->fail(fmt::format("'{}' ends in no name of a file", build.source));

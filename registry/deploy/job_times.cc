@@ -65,7 +65,7 @@ StartTime read_start_time(const JsonNode& node) {
     start.time = text;
   if (start.time.empty() || !is_time_of_day(start.time) || (!start.date.empty() && !is_date(start.date)))
     node.fail(fmt::format("invalid start time '{}'", written),
-              "such as \"2026-11-27T08:30\", \"08:30\" or \"now+2hours\"");
+              "for example \"2026-11-27T08:30\", \"08:30\" or \"now+2hours\"");
   return start;
 }
 
@@ -87,7 +87,7 @@ namespace {
 
 constexpr std::int64_t kMostDays = 3650;
 constexpr std::int64_t kDay = 86'400;
-constexpr const char* kTimeHint = "such as \"12:00:00\", \"1-12:00:00\" or 43200 (seconds)";
+constexpr const char* kTimeHint = "for example \"12:00:00\", \"1-12:00:00\" or 43200 (seconds)";
 
 // The fields of `H:M:S` or `M:S`, of which only the first may exceed 59.
 std::optional<std::int64_t> clock_seconds(std::string_view text, bool after_days, const JsonNode& node) {

@@ -126,13 +126,14 @@ std::vector<std::string> read_node_names(const JsonNode& node) {
   }
   for (std::string& name : names) {
     name = trimmed(name);
-    if (!is_node_name(name)) node.fail(fmt::format("invalid node name '{}'", name), "such as n1,n[02-04]");
+    if (!is_node_name(name))
+      node.fail(fmt::format("invalid node name '{}'", name), "for example n1,n[02-04]");
   }
   return names;
 }
 
 std::string read_array(const JsonNode& node) {
-  constexpr const char* kHint = "such as \"0-15\", \"1,3,7\" or \"0-99%10\"";
+  constexpr const char* kHint = "for example \"0-15\", \"1,3,7\" or \"0-99%10\"";
   std::string text = node.is_number() ? std::to_string(node.integer(0, 999'999'999)) : read_option(node);
   const std::size_t percent = text.find('%');
   bool good =
@@ -154,12 +155,12 @@ std::string read_dependency(const JsonNode& node) {
     const std::string type(words.front());
     if (!contains(kTypes, type))
       node.fail(fmt::format("unknown kind of dependency '{}'", type),
-                words.size() == 1 ? "such as afterok:123" : did_you_mean(type, kTypes));
+                words.size() == 1 ? "for example afterok:123" : did_you_mean(type, kTypes));
     if ((words.size() == 1) != (type == "singleton"))
-      node.fail(fmt::format("'{}' names no job", type), "such as afterok:123");
+      node.fail(fmt::format("'{}' names no job", type), "for example afterok:123");
     for (std::size_t i = 1; i < words.size(); ++i)
       if (words[i].empty() || !is_digit(words[i].front()) || !all_of_set(words[i], "_.+[]-"))
-        node.fail(fmt::format("invalid job number '{}'", words[i]), "such as afterok:123");
+        node.fail(fmt::format("invalid job number '{}'", words[i]), "for example afterok:123");
   }
   return text;
 }
@@ -169,7 +170,7 @@ std::string read_address(const JsonNode& node) {
   const std::size_t at = text.find('@');
   const bool good = at != text.npos && at > 0 && at + 1 < text.size() && text.rfind('@') == at &&
                     is_letter_or_digit(text.front()) && all_of_set(text, "@._%+-");
-  if (!good) node.fail(fmt::format("invalid e-mail address '{}'", text), "such as user@example.org");
+  if (!good) node.fail(fmt::format("invalid e-mail address '{}'", text), "for example user@example.org");
   return text;
 }
 
@@ -186,7 +187,7 @@ std::vector<JobVariable> read_variables(const JsonNode& node) {
     const std::size_t equals = item.find('=');
     JobVariable variable{item.substr(0, equals), std::nullopt};
     if (!is_variable_name(variable.name))
-      node.fail(fmt::format("invalid variable name '{}'", variable.name), "such as \"PATH,SEED=1\"");
+      node.fail(fmt::format("invalid variable name '{}'", variable.name), "for example \"PATH,SEED=1\"");
     if (equals != item.npos) variable.value = item.substr(equals + 1);
     variables.push_back(std::move(variable));
   }

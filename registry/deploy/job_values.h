@@ -59,7 +59,7 @@ struct JobVariable {
 // "A,B=1", ["A", "B=x,y"].
 std::vector<JobVariable> read_variables(const JsonNode& node);
 
-// When an application saves its state, and what tells it to.
+// When an application saves its state, and by which signal or interval.
 struct JobCheckpoint {
   std::string path;
   std::chrono::seconds interval{0};           // 0: by `failure_rate`, or the application's own
@@ -88,7 +88,7 @@ double daly_interval(double write, double between);
 
 // A number of seconds (as in MODAK), or a text: `12:00:00`, `1-12:00:00`, `90:00` (minutes and seconds), `29`
 // (seconds), `PT12H` (ISO 8601), `12h`. Blanks around it are dropped. Throws Error(input) for any other text,
-// for minutes or seconds over 59 behind a colon, and for zero, which schedulers read as "no limit".
+// for minutes or seconds over 59 after a colon, and for zero, which schedulers read as "no limit".
 std::chrono::seconds read_wall_time(const JsonNode& node);
 
 std::string slurm_time(std::chrono::seconds time);  // 1-12:00:00; sbatch(1): "days-hours:minutes:seconds"

@@ -47,7 +47,7 @@ std::string pbs_name(const JobRequest& job, bool openpbs) {
 const std::string& torque_array(const JobRequest& job) {
   if (contains(job.array, ':'))
     job.fail("job_array", fmt::format("Torque does not support the step in '{}'", job.array),
-             "such as 0,4,8,12");
+             "for example 0,4,8,12");
   return job.array;
 }
 
@@ -58,7 +58,7 @@ const std::string& openpbs_array(const JobRequest& job) {
   const std::size_t dash = range.find('-');
   if (contains(range, ',') || dash == range.npos || std::stoi(range) >= std::stoi(range.substr(dash + 1)))
     job.fail("job_array", fmt::format("OpenPBS takes one range of two jobs or more, not '{}'", job.array),
-             "such as 0-15");
+             "for example 0-15");
   return job.array;
 }
 
@@ -86,7 +86,7 @@ void add_common(const Deployment& deployment, PbsDirectives& directives, bool kn
   const std::string begin = pbs_begin(*job.start);
   if (begin.empty())
     job.fail("defer_job", "PBS does not support a start time relative to now",
-             "such as \"2026-11-27T08:30\" or \"08:30\"");
+             "for example \"2026-11-27T08:30\" or \"08:30\"");
   directives.value("-a", begin);
 }
 

@@ -23,7 +23,7 @@ JobScripts render_job(const Deployment& deployment);
 // --json` prints it.
 Json to_json(const Deployment& deployment, const JobScripts& scripts);
 
-// What each scheduler calls the options of a job. The only place of kiln that knows directives.
+// The names of a job's options in each scheduler. The only place of kiln that knows directives.
 struct SchedulerHeader {
   std::vector<std::string> lines;    // of the script, from its first
   std::vector<std::string> missing;  // options of the document that this scheduler has none for, a line each

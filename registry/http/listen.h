@@ -12,14 +12,14 @@ namespace kiln {
 class ListeningSocket {
  public:
   // "127.0.0.1:8642", "[::1]:8642", "unix:/run/kiln/serve.sock"; port 0: one that is free. No name is looked
-  // up. A socket file that no process listens on is replaced. Throws Error(usage) for what is no address,
-  // Error(network) when it cannot be had.
+  // up. A socket file that no process listens on is replaced. Throws Error(usage) for an invalid address, and
+  // Error(network) if kiln cannot listen on it.
   explicit ListeningSocket(const std::string& address);
   ~ListeningSocket();
   ListeningSocket(ListeningSocket&& other) noexcept;
   ListeningSocket& operator=(ListeningSocket&&) = delete;
 
-  // The one that systemd hands over (sd_listen_fds(3)), which keeps listening while we are started anew.
+  // The one that systemd hands over (sd_listen_fds(3)), which keeps listening while the server restarts.
   // Throws Error(usage) when there is none, or several.
   static ListeningSocket of_systemd(const std::map<std::string, std::string>& environment);
 
@@ -39,8 +39,8 @@ class ListeningSocket {
 
 // Messages to a service manager (sd_notify(3)), as datagrams and without its library.
 
-// `address`: $NOTIFY_SOCKET, a path or @name; "" = no manager wants to know. `state`: "READY=1", lines. False
-// when it could not be told.
+// `address`: $NOTIFY_SOCKET, a path or @name; "" = no service manager. `state`: "READY=1", lines. False if
+// the message could not be sent.
 bool tell_service_manager(const std::string& address, const std::string& state);
 
 // "MONOTONIC_USEC=…": goes with RELOADING=1.

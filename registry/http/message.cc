@@ -81,7 +81,7 @@ std::string_view without_authority(std::string_view raw) {
   const std::size_t end = std::min(raw.find_first_of("/?"), raw.size());
   const std::string_view authority = raw.substr(0, end);
   if (authority.empty() || contains(authority, '@'))
-    bad_target("the target has no host, or a user beside it");
+    bad_target("the target has no host, or also names a user");
   raw.remove_prefix(end);
   return raw.empty() ? "/" : raw;
 }

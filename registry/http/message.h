@@ -24,7 +24,7 @@ struct HttpTarget {
 // query that stands twice, more than 64 of either.
 HttpTarget parse_target(std::string_view target);
 
-// Without percent-encoding; nullopt when it is not valid, or decodes to what is no text. A plus sign is a
+// Without percent-encoding; nullopt if it is invalid, or decodes to other bytes than text. A plus sign is a
 // blank where `plus_is_blank`, as forms write it.
 std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_blank);
 

@@ -329,7 +329,7 @@ std::int64_t Index::rollback(std::int64_t snapshot, const std::string& created) 
       state_->write_current_sidecar(snapshot, row->root, is_held);
     else
       number = make_snapshot(step.writer(), changes, created.empty() ? row->created : created,
-                             fmt::format("snapshot {}, without what was retired since", snapshot), is_held);
+                             fmt::format("snapshot {}, without the images retired since", snapshot), is_held);
     step.commit();
     return number;
   });

@@ -1,5 +1,5 @@
-// The registry index: SQLite, rollback journal, synchronous=EXTRA, one writer; schema.sql says the tables.
-// A truth of second rank: every row can be made again from the sidecars of the blob store.
+// The registry index: SQLite, rollback journal, synchronous=EXTRA, one writer. schema.sql defines the tables.
+// Derived data: kiln can rebuild every row from the sidecars of the blob store.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct FailingImage {
   std::string key;   // of the plan: names the bits
 };
 
-// What a publication does besides moving tags.
+// The changes of a publication in addition to tags.
 struct PublishMarks {
   std::vector<std::string> pruned{};  // "repository:tag" that go, unless another matrix published them, too
   std::vector<FailingImage> failing{};
@@ -55,7 +55,7 @@ struct Snapshot {
   bool held = false;  // as Index::held() says of the current one
 };
 
-// What a name stood for, from one snapshot to another.
+// The image of a name, from one snapshot to another.
 struct TagSpan {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -66,7 +66,7 @@ struct TagSpan {
   bool operator==(const TagSpan&) const = default;
 };
 
-// What was found and done. What could not be made good is named: nothing of it is answered to anybody.
+// The result of a recovery. It names the losses that could not be repaired; they are in no answer.
 struct RecoveryReport {
   std::size_t adopted = 0;    // sidecars without a row
   std::size_t rewritten = 0;  // sidecars made again from their rows
@@ -77,13 +77,13 @@ struct RecoveryReport {
   bool is_whole() const { return lost.empty() && unreadable.empty(); }
 };
 
-// What snapshots have: images by what sidecar and row are named by (ImageRecord::identity, as hex).
+// The contents of snapshots: images by the name of their sidecar and row (ImageRecord::identity, as hex).
 struct SnapshotNames {
   std::set<std::string> images;
   std::set<std::string> matrices;  // that published them
 };
 
-// What goes when only some snapshots stay.
+// The removed objects when only some snapshots stay.
 struct Forgotten {
   std::vector<std::int64_t> snapshots;  // in order
   std::vector<std::string> images;      // as SnapshotNames has them, sorted
@@ -93,8 +93,8 @@ class Index {
  public:
   enum class Mode { read, write };
   // Opens or (write) creates `<state>/index.db`; blobs and sidecars are in `<state>/store`. Write: a file
-  // that is behind its sidecars is brought up to date, one of an earlier format is migrated, a damaged one is
-  // set aside and rebuilt from the sidecars when the damage is met, here or later. Read: damage is an
+  // that is older than its sidecars is brought up to date, one of an earlier format is migrated, a damaged
+  // one is set aside and rebuilt from the sidecars when the damage is met, here or later. Read: damage is an
   // Error(store), and nothing is changed. Throws Error(store); Error(store) naming both versions when the
   // file is newer than this program.
   static Index open(const std::filesystem::path& state, Mode mode);
@@ -115,7 +115,7 @@ class Index {
   std::int64_t retire(const std::vector<Digest>& identities, const std::string& reason,
                       const std::string& created);
   // External mappings (MODAK's container_mappings), which `give` hands to its argument one after the other:
-  // the last of a code wins. What `give` throws ends it, and nothing is imported.
+  // the last of a code wins. An exception of `give` ends the import, and nothing is imported.
   using AddMapping = std::function<void(const ImageRecord& mapping)>;
   struct Imported {
     std::int64_t snapshot = 0;  // as publish() returns it
@@ -160,8 +160,8 @@ class Index {
   std::vector<std::string> compilers(
       std::optional<std::int64_t> snapshot = {}) const;  // graph compilers that entries have, sorted
   std::vector<Snapshot> snapshots() const;               // newest first
-  // What this name stood for, oldest first; of a mapping "" and its code. Each row proves itself, that none
-  // is missing is not proven: for people to look at, not to answer by.
+  // The images of this name, oldest first; for a mapping pass "" and its code. Each row is verified, but not
+  // that none is missing: show it to people, and answer no question with it.
   std::vector<TagSpan> history(const std::string& repository, const std::string& tag) const;
   std::int64_t current() const;  // 0 when nothing was published
   // Makes this snapshot the current one. Images that were retired since stay so: where the snapshot has such,
@@ -171,9 +171,9 @@ class Index {
   std::int64_t rollback(std::int64_t snapshot, const std::string& created = {});
   bool held() const;  // an administrator went back to the current snapshot: nights publish nothing
   void release();     // the current snapshot is held no longer
-  // Throws Error(no_match) for a number that is not there.
+  // Throws Error(no_match) for an unknown number.
   SnapshotNames names_in(const std::set<std::int64_t>& snapshots) const;
-  // What forget() would take away.
+  // The objects that forget() would remove.
   Forgotten forgettable(const std::set<std::int64_t>& snapshots, const std::set<std::string>& images) const;
   // Leaves only these snapshots, and of the images those that they name and `images`; measurements stay. Rows
   // go first, then sidecars: killed within, the index opens with what sidecars still prove. Blobs are the

@@ -17,7 +17,7 @@ std::unique_ptr<IndexState> open_for_reading(const std::filesystem::path& folder
 // How long a reader waits for a writer whose lock it cannot see.
 inline constexpr std::chrono::seconds kUnseenWriterPatience{5};
 
-// What tells whether a process wrote the file meanwhile: its journal is there, or it has changed.
+// Detects whether a process wrote the file meanwhile: its journal exists, or it has changed.
 class UnseenWriter {
  public:
   explicit UnseenWriter(std::filesystem::path folder);
@@ -31,7 +31,7 @@ class UnseenWriter {
 };
 
 // Reads as long as a commit goes on that this machine sees no lock of: on a mount whose locks are its own,
-// the file is met half written. What is damaged for good is damage at once.
+// the file is met half written. Permanent damage is reported at once.
 template <typename Action>
 auto beside_unseen_writers(const std::filesystem::path& folder, const std::function<void()>& again,
                            Action action) {

@@ -130,7 +130,7 @@ std::unique_ptr<IndexState> make_again(const fs::path& folder) {
     salvage(folder, writer, report);
     settle(writer, report);
     if (writer.images() > 0 && writer.snapshots() == 0 && writer.current().snapshot == 0)
-      report.lost.emplace_back("every snapshot: `kiln publish` makes a new one of what is built");
+      report.lost.emplace_back("every snapshot: `kiln publish` makes a new one of the built images");
     writer.finish();
     transaction.commit();
   }

@@ -16,7 +16,7 @@ namespace {
 
 [[noreturn]] void fail_lost(std::int64_t number) {
   throw Error(ExitCode::store, fmt::format("snapshot {}, the current one, is lost", number),
-              "`kiln publish` makes a new one of what is built");
+              "`kiln publish` makes a new one of the built images");
 }
 
 SnapshotContent content_of(IndexState& state, const Asked& asked) {

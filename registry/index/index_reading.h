@@ -1,4 +1,4 @@
-// What Index answers, inside one reading transaction.
+// The answers of Index, inside one reading transaction.
 #pragma once
 
 #include "registry/index/index_state.h"

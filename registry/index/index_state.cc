@@ -101,7 +101,7 @@ const BlobStore& IndexState::writable_store() const {
 
 CurrentRow IndexState::current_row() {
   auto row = first_row<CurrentRow>(database, "current");
-  if (!row) throw DamagedDatabase("the index is damaged: nothing says which snapshot is current");
+  if (!row) throw DamagedDatabase("the index is damaged: no file says which snapshot is current");
   return *std::move(row);
 }
 

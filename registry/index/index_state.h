@@ -1,4 +1,4 @@
-// The inside of Index: the database as readers see it, every row proven, and the sidecars beside it.
+// The inside of Index: the database as readers see it, every row verified, and its sidecars.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-// The database, and the sidecars that it is made from. What a sidecar proves counts, whether or not its row
-// is there yet: a power cut can take back a transaction, and another process may be about to commit it.
+// The database, and the sidecars that it is made from. A sidecar counts, whether or not its row exists yet: a
+// power cut can take back a transaction, and another process may be about to commit it.
 struct IndexState {
   std::filesystem::path folder;
   Database::Access access;
@@ -21,7 +21,7 @@ struct IndexState {
 
   // `file`: of the database, in `folder`.
   IndexState(std::filesystem::path state, Database::Access how, const char* file = "index.db");
-  // An empty database in memory, for those who read a file of an earlier format.
+  // An empty database in memory, for readers of a file in an earlier format.
   struct InMemory {};
   IndexState(std::filesystem::path state, InMemory);
   const BlobStore& writable_store() const;  // Error(store) for readers
@@ -72,7 +72,7 @@ inline constexpr std::int64_t kIndexFormat = 4;  // of schema.sql
 // The tables and the rows that an empty index has; inside a writing transaction of the caller.
 void make_tables(Database& database);
 
-// What snapshots/current.json proves; number 0 when there is none.
+// The contents of snapshots/current.json; number 0 if there is none.
 struct CurrentSidecar {
   std::int64_t number = 0;
   std::optional<RowSum> root;  // none: of an earlier format

@@ -116,7 +116,7 @@ void IndexWriter::set_tag(const TagChange& change, std::int64_t first) {
   if (change.before) {
     const auto row = state_.tag(change.name);
     if (!row || row->tagged != *change.before)
-      throw DamagedDatabase("the index is damaged: a tag that it had is not there");
+      throw DamagedDatabase("the index is damaged: a tag that it had is missing");
     detach(*row);
     current_.root.subtract(tag_checksum(change.name, *change.before));
     if (row->first <= current_.newest) put_past({change.name, row->first, current_.newest, *change.before});

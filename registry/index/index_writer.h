@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// One writing transaction of the caller: finish() before its commit. What it costs is what it touches. Throws
-// DamagedDatabase when a row that it touches is not what was written.
+// One writing transaction of the caller: finish() before its commit. Its cost depends only on the rows that
+// it touches. Throws DamagedDatabase if such a row differs from the written one.
 class IndexWriter {
  public:
   explicit IndexWriter(IndexState& state);
@@ -35,7 +35,7 @@ class IndexWriter {
   // A snapshot after all others, made of the tags of the current one. Its tags are then the current ones,
   // until finish() or make_current() says otherwise.
   void append(const SnapshotSidecar& head, const std::vector<TagChange>& changes);
-  // One that is not the newest: in its place. REQUIRES: it is not there.
+  // One that is not the newest: in its place. REQUIRES: it is missing.
   void insert(const SnapshotContent& content);
   // Snapshot `number`, or none for one that is lost (negative) and for 0, is the current one.
   void make_current(std::int64_t number);

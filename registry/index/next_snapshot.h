@@ -1,5 +1,4 @@
-// What a snapshot is made from, and how it becomes the current one: what publishing, retiring and importing
-// share.
+// Makes a snapshot, and makes it the current one: shared by publishing, retiring and importing.
 #pragma once
 
 #include <map>
@@ -16,7 +15,7 @@ namespace kiln {
 class TagEdits {
  public:
   explicit TagEdits(IndexState& state) : state_(state) {}
-  // What it is to be; nullopt: there is none.
+  // The new image of the name; nullopt: none.
   std::optional<Tagged>& at(const TagName& name);
   std::vector<TagChange> changes() const;  // by name
 
@@ -52,11 +51,11 @@ std::int64_t make_snapshot(IndexWriter& writer, const std::vector<TagChange>& ch
 // ImageRecord::bits, and the reason.
 using Retirements = std::map<std::string, std::string>;
 
-// What the file says; without a readable one, what the newest snapshot that has the bits says of them. Reads
-// the sidecar and, without it, all that tags were.
+// The retirements in the file; without a readable one, those of the newest snapshot with the bits. Reads the
+// sidecar and, without it, the whole history of tags.
 Retirements all_retirements(IndexState& state);
 
-// Why bits are retired, for what is about to be published.
+// Why bits are retired, for an image that is about to be published.
 class RetiredReasons {
  public:
   explicit RetiredReasons(IndexState& state);

@@ -184,15 +184,16 @@ void settle_current(IndexWriter& writer, RecoveryReport& report) {
   if (is_guessed) wanted = state.database.integer("SELECT max(number) FROM snapshots");
   if (is_guessed && wanted != 0 && state.database.integer("SELECT count(*) FROM snapshots") > 1)
     report.lost.push_back(
-        fmt::format("which snapshot is the current one: snapshot {}, the newest, stands in for it", wanted));
+        fmt::format("which snapshot is the current one: kiln uses snapshot {}, the newest", wanted));
   std::int64_t number = wanted;
   if (wanted != 0 && !state.snapshot_row(wanted)) {
     Statement before = state.database.prepare("SELECT max(number) FROM snapshots WHERE number < ?1");
     std::int64_t newest = before.with(wanted).step() ? before.integer(0) : 0;
     number = newest > 0 ? newest : -wanted;
     report.lost.push_back(
-        newest > 0 ? fmt::format("snapshot {}, the current one: snapshot {} stands in for it", wanted, newest)
-                   : fmt::format("snapshot {}, the current one, and all before it", wanted));
+        newest > 0
+            ? fmt::format("snapshot {}, the current one: kiln uses snapshot {} instead", wanted, newest)
+            : fmt::format("snapshot {}, the current one, and all before it", wanted));
   }
   writer.make_current(number);
   // Nor are the numbers used again of those that tell only what changed against one that is lost.

@@ -13,15 +13,14 @@
 
 namespace kiln {
 
-// What a database holds, row by row, whatever its format: for migration, and to save what a damaged one still
-// proves.
+// Reads a database row by row, in any format: for migration, and to save the intact rows of a damaged one.
 //
 // Formats 1 and 2 had all tags of each snapshot; the row of a snapshot had the checksum of its sidecar, that
 // of an image or a measurement the one of its record. Format 1 had tags without `failing`, `retired` and
 // `matrices`. Format 3 had no profiles, and tags without what they say of their image.
 class OldRows {
  public:
-  // What does not prove itself is left out, or (strict) throws DamagedDatabase.
+  // Rows that fail verification are left out, or (strict) throw DamagedDatabase.
   OldRows(IndexState& state, std::int64_t format, bool strict)
       : state_(state), format_(format), strict_(strict) {}
   void each_image(

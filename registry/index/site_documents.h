@@ -1,4 +1,4 @@
-// What a site tells of its machines and its jobs: infrastructures, enforcement scripts and scaling models, as
+// A site's documents about its machines and jobs: infrastructures, enforcement scripts and scaling models, as
 // JSON. They belong to snapshots: `snapshots/site.json` of the blob store has the first snapshot of each, and
 // `site-copy.json` has the same.
 #pragma once

@@ -22,7 +22,7 @@ namespace kiln {
 std::string row_checksum(std::string_view table, std::initializer_list<std::string_view> columns);
 
 // Checksums added up modulo 2^256, in whatever order: a row more or less costs one addition. It proves a set
-// of rows against damage; a person who may choose the rows can make two sets of one sum.
+// of rows against damage; an attacker who chooses the rows can make two sets of one sum.
 class RowSum {
  public:
   static RowSum parse(std::string_view text);  // 64 hex digits; throws DamagedDatabase
@@ -37,7 +37,7 @@ class RowSum {
   Limbs limbs_{};
 };
 
-// What a name stands for.
+// The image of a name.
 struct Tagged {
   std::string image;  // images.id
   bool stale = false;
@@ -87,7 +87,7 @@ inline constexpr std::size_t kMostSnapshot = 256u << 20;
 // How a tag counts in the root of a snapshot.
 std::string tag_checksum(const TagName& name, const Tagged& tagged);
 RowSum root_of(const TagMap& tags);
-// What makes `after` of `before`, by name.
+// The changes from `before` to `after`, by name.
 std::vector<TagChange> changes_between(const TagMap& before, const TagMap& after);
 
 // As kiln wrote it before sidecars of what changed; its checksum was in the row of a snapshot.
@@ -98,6 +98,6 @@ std::string words_text(const std::vector<std::string>& words);
 std::vector<std::string> words_from(const std::string& text);
 
 JsonDocument parse_own(const std::string& text,
-                       const std::string& file);  // limits for what kiln itself wrote
+                       const std::string& file);  // limits for kiln's own files
 
 }  // namespace kiln

@@ -187,8 +187,8 @@ std::string FeatureColumns::no_data(const SpeedRecord& record) const {
     const double* amount = amount_of(record, column.feature);
     if (amount == nullptr) return fmt::format("its {} is not known", column.feature);
     if (*amount < column.least / kMargin || *amount > column.most * kMargin)
-      return fmt::format("its {} of {:g} is outside what was measured: {:g} to {:g}", column.feature, *amount,
-                         column.least, column.most);
+      return fmt::format("its {} of {:g} is outside the measured range: {:g} to {:g}", column.feature,
+                         *amount, column.least, column.most);
   }
   for (const std::string& text : unseen(record))
     if (find_model_feature(text.substr(0, text.find(' ')))->needed)

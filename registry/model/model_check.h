@@ -1,4 +1,4 @@
-// How well the model predicts what it has not seen, beside two ways to guess without a model. Pure.
+// Measures how well the model predicts unseen speeds, in comparison with two guesses without a model. Pure.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// What is left out, one after the other.
+// The kinds of items that are left out, one after the other.
 enum class LeftOut { image, workload, host };
 
 // Errors are medians, as parts of the measured time: 0.1 is a tenth too much or too little.

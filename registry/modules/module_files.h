@@ -30,7 +30,7 @@ struct ModuleFiles {
   std::vector<std::string> notes;  // which file was not written, and why
 };
 
-// What is the same for all modules of a folder.
+// Terms for all modules of a folder.
 struct ModuleTerms {
   ContainerRuntime runtime = ContainerRuntime::apptainer;
   std::vector<std::string> binds{};  // absolute paths of the host that containers see
@@ -42,7 +42,7 @@ struct ModuleTerms {
 ModuleFiles module_files(const std::vector<ModuleImage>& modules, const ModuleTerms& terms);
 
 // Quoting for the languages of module files: each returns a literal, with its quotes, that reads back as
-// `text`. Whatever a value holds, it stays one value on one line. REQUIRES: `text` is UTF-8.
+// `text`. Any value stays one value on one line. REQUIRES: `text` is UTF-8.
 
 std::string quote_lua(std::string_view text);
 std::string quote_tcl(std::string_view text);     // one word, also between the braces of a procedure

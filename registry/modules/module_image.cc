@@ -109,7 +109,7 @@ ModuleProgram read_module_program(std::string_view text) {
   if (!plain)
     throw Error(ExitCode::usage,
                 fmt::format("invalid program '{}': expected a name or an absolute path", on_one_line(text)),
-                "such as --program torchrun or --program /opt/solver/bin/solver");
+                "for example --program torchrun or --program /opt/solver/bin/solver");
   return {std::string(name), std::string(text)};
 }
 

@@ -42,7 +42,7 @@ ModuleImage module_of_reference(const DeployedImage& image, std::string_view nam
 // Names the module anew: "NAME/VERSION". Throws Error(usage).
 void call_module(ModuleImage& module, std::string_view name);
 
-// "torchrun" or "/opt/solver/bin/solver". Throws Error(usage) for what cannot be a file's name in PATH.
+// "torchrun" or "/opt/solver/bin/solver". Throws Error(usage) for a name that no file in PATH can have.
 ModuleProgram read_module_program(std::string_view text);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What messages between ranks cost: latency and bandwidth, by how many ranks take part. Pure.
+// The cost of messages between ranks: latency and bandwidth, by the number of ranks. Pure.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ Network network_named(std::string_view name);
 // The same network with another time of a sample, divided over the layers by their operations.
 void set_seconds(Network& network, double seconds);
 
-// A network of one's own, from a JSON file (docs/formats/files.md). Pure.
+// A user's network, from a JSON file (docs/formats/files.md). Pure.
 
 // Without "seconds", the layers' times are 0: --seconds or --times gives them. Throws Error(input).
 Network read_network(const JsonNode& node);

@@ -16,7 +16,8 @@
 
 namespace kiln {
 
-// What is divided among the ranks. A hybrid has replicas of the data, and divides each among a group.
+// The work that is divided among the ranks. A hybrid has replicas of the data, and divides each among a
+// group.
 enum class Parallelism {
   data,
   spatial,
@@ -77,7 +78,7 @@ struct ParallelStep {
 ParallelStep parallel_step(const Network& network, const TrainingTerms& terms, Parallelism kind,
                            std::int64_t ranks);
 
-// What takes the most of the step, in words: "the latency of the gradients' exchange (62 %)".
+// The largest part of the step, in words: "the latency of the gradients' exchange (62 %)".
 std::string bottleneck(const ParallelStep& step, const TrainingTerms& terms);
 
 // Each kind of parallelism over the numbers of ranks, and which is the best. Pure.

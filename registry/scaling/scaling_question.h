@@ -1,4 +1,4 @@
-// What `kiln scale` is asked, read from words and checked before anything is computed. Pure.
+// The question of `kiln scale`, read from words and checked before the computation. Pure.
 #pragma once
 
 #include <optional>

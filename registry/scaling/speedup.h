@@ -44,8 +44,7 @@ struct TimedRun {
 // ranks that occur twice, and times without one of a single rank.
 std::vector<TimedRun> read_timed_runs(std::string_view text, std::string_view what);
 
-// What is known of a share that was fitted: `low` and `high` are the least and the most of the fits that
-// leave out one run each.
+// A fitted share: `low` and `high` are the least and the most of the fits that leave out one run each.
 struct FittedSpeedup {
   SpeedupModel model;
   double low = 0, high = 1;

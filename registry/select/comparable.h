@@ -27,13 +27,13 @@ std::vector<int> speed_classes(const std::vector<Quartiles>& fastest_first);
 enum class Direction { unknown, less, more };
 Direction direction_of(std::string_view unit);
 
-// What an image's speed is worth among others.
+// The speed of an image in comparisons.
 struct Speed {
   const Measurement* measured = nullptr;
   int speed_class = 0;  // 0: as fast as the fastest
 };
 
-// Whether a speed of this image compares with `here` at all, whatever the workload.
+// Whether a speed of this image is comparable with `here`, whatever the workload.
 bool is_comparable(const IndexEntry& entry, const HostDescription& here);
 
 // Of images that qualify, those that were measured where it compares with `here`; nullptr: no host is known,

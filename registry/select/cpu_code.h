@@ -40,8 +40,8 @@ class HostCpu {
  public:
   HostCpu(const HostDescription& host, const Microarchitectures& cpus);
 
-  // Whether `target` (archspec's name) runs here. By features on x86_64 and aarch64, where the target has any
-  // of its own list; else it is this microarchitecture or one of its ancestors.
+  // Whether `target` (archspec's name) runs here. On x86_64 and aarch64 by features, if the target lists any;
+  // else it must be this microarchitecture or one of its ancestors.
   bool runs(const Microarchitecture& target) const;
   bool has(const std::string& feature) const;
   std::vector<std::string> missing(const Microarchitecture& target) const;  // features, sorted

@@ -1,6 +1,6 @@
-// What was asked of the index, and how well it could answer: counters, without a word about who asked. A file
-// of lines beside the index (docs/formats/files.md, "Demand"). A caller that cannot write there asks all the
-// same.
+// Counts the questions to the index and how well it could answer, without data about users. The file of lines
+// is next to the index (docs/formats/files.md, "Demand"). A caller that cannot write there still gets
+// answers.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Demand {
   std::string question;  // "tensorflow 2.1, optimised, xla, nvidia": application, version and choices
   std::string host;      // "zen4,nvidia:sm_90"; "" = none was known
   Outcome outcome = Outcome::answered;
-  std::string why;  // what stands in the way of a better answer; "" when nothing does
+  std::string why;  // the obstacle to a better answer; "" without one
   std::uint64_t count = 1;
   std::string last;  // day, "2026-11-23"
 };
@@ -51,11 +51,11 @@ std::vector<Demand> read_demand(const std::filesystem::path& state);
 // A counted question as a question again: what a night builds for. Pure.
 
 // The question that demand_of() has counted under this text, as far as the text says it: a word that may be
-// two things is left out. `compilers`: the names of graph compilers; any other word that is none of the DSL's
-// is a microarchitecture. nullopt for a text that no question has.
+// two things is left out. `compilers`: the names of graph compilers; any other word that is not of the DSL is
+// a microarchitecture. nullopt for a text that no question has.
 std::optional<ImageQuery> query_of(const Demand& demand, const std::set<std::string>& compilers);
 
-// Who asked, as far as it was counted: processor and accelerators.
+// The counted host of the question: processor and accelerators.
 Host host_of(const Demand& demand);
 
 }  // namespace kiln

@@ -204,7 +204,7 @@ class Reader {
     if (text.empty()) return;
     const auto [vendor, code] = asked_gpu(text);
     if (!is_gpu_code(vendor, code))
-      gpu.fail(fmt::format("expected a GPU, found '{}'", text), "such as sm_90 or gfx90a");
+      gpu.fail(fmt::format("expected a GPU, found '{}'", text), "for example sm_90 or gfx90a");
     if (query_.acc_type.empty()) query_.acc_type = vendor;
     if (query_.acc_type != vendor)
       gpu.fail(fmt::format("{} is a GPU of {}, and acc_type is {}", text, vendor, query_.acc_type),

@@ -67,12 +67,12 @@ std::pair<std::string, std::string> asked_gpu(const std::string& text);
 // Throws Error(input) for the first note that may be a choice.
 void refuse_lost_choices(const DslReading& reading);
 
-// What read_dsl() says of a document that chooses nothing.
+// The message of read_dsl() for a document that chooses nothing.
 inline constexpr const char* kNamesNoApplication = "the document names no application";
 
 // `compilers`: names of the graph compilers that there are, each of which is read as a boolean option; any
-// other name is a further choice. `numbers`: of the document's text. Throws Error(input) for what cannot be
-// understood (wrong type, bad version).
+// other name is a further choice. `numbers`: of the document's text. Throws Error(input) for invalid values
+// (wrong type, bad version).
 DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers,
                     const WrittenNumbers& numbers = {});
 

@@ -48,7 +48,7 @@ struct DslWords {
   const Words hpc_config = word_list("parallelisation");
   const Words data = word_list("location basedata size count etl");
   const Words etl = word_list("prefetch cache");
-  // In a framework's part; graph compilers and any other choice may stand beside them.
+  // In a framework's part; graph compilers and any other choice are also allowed.
   const Words framework = word_list("version method compilers backend");
   // Graph compilers that documents and mappings have as booleans, whatever recipes are at hand: those of
   // MODAK's documentation and of kiln's own recipes.

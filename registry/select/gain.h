@@ -23,16 +23,16 @@ struct GainOver {
 std::optional<GainOver> gain_over(const std::vector<Measurement>& image, const std::vector<Measurement>& over,
                                   const Measurement& like);
 
-// What is known of an image's gain over stock: "proven: 1.35 times as fast as its stock image (1.31
-// to 1.40)", "it is the stock image", "not measured in turns with its stock image". nullptr: it has no
-// measurement that compares.
+// The state of an image's gain over stock: "proven: 1.35 times as fast as its stock image (1.31 to 1.40)",
+// "it is the stock image", "not measured in turns with its stock image". nullptr: it has no measurement that
+// compares.
 std::string gain_state(const Measurement* measured);
 
 // The word for the last measurements of each workload on each kind of host together.
 StockGain gain_of_build(const IndexEntry& entry);
 
-// What an image is to be called: "mapping", "stock build", or, by the last measurement of each workload on
-// each kind of host, "optimised build, proven", "optimised build, gain not measured", "no gain over stock" or
+// The description of an image: "mapping", "stock build", or, by the last measurement of each workload on each
+// kind of host, "optimised build, proven", "optimised build, gain not measured", "no gain over stock" or
 // "slower than stock". One workload with a proven gain is enough; one without a gain is enough to be called
 // no optimised build.
 std::string build_words(const IndexEntry& entry);

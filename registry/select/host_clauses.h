@@ -1,4 +1,4 @@
-// Whether an image runs on a host at all: docs/selection.md, "Can the image run". Pure.
+// Whether an image can run on a host: docs/selection.md, "Can the image run". Pure.
 #pragma once
 
 #include <optional>
@@ -52,7 +52,7 @@ inline constexpr int kHostClauses = 9;
 int host_refusals(const ImageOnHost& on_host, int most);
 // NVIDIA's driver that an image needs at least: as it says, else by its CUDA; empty where neither is known.
 Version least_driver(const HostNeeds& needs);
-// What is wrong with the image on any host: a library that it lacks, a glibc newer than its own.
+// The reason why the image runs on no host: a library that it lacks, a glibc newer than its own.
 std::string nowhere_refusal(const ImageRecord& image);
 
 // How well the image's code of one vendor suits a GPU: the worse of what it declares and what was found in

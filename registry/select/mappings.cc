@@ -46,7 +46,7 @@ std::string hub_of(const JsonNode& mapping) {
   while (hub.ends_with('/')) hub.pop_back();
   if (contains(hub, kBehindScheme) || contains(hub, ' '))
     node->fail(fmt::format("expected a hub or a registry's host, found '{}'", node->string()),
-               "such as docker, library or images.example.org:5000");
+               "for example docker, library or images.example.org:5000");
   return hub;
 }
 

@@ -15,7 +15,7 @@ std::string named_document(const std::string& application, const std::string& wo
   const std::string version = at == std::string::npos ? "" : application.substr(at + 1);
   if (!is_name(name) || (at != std::string::npos && version.empty()))
     throw Error(ExitCode::usage, fmt::format("expected an application, found '{}'", application),
-                "such as pytorch, pytorch@2.6 or 'pytorch@>=2.6'; --dsl names a document");
+                "for example pytorch, pytorch@2.6 or 'pytorch@>=2.6'; --dsl names a document");
   if (!workload.empty() && !is_name(workload))
     throw Error(ExitCode::usage, fmt::format("invalid workload name '{}'", workload));
   Json framework = Json::object();

@@ -9,7 +9,7 @@
 namespace kiln {
 
 // The DSL document that asks for an optimised build of the application: "pytorch", "pytorch@2.6" or
-// "pytorch@>=2.6". `workload`: whose measurements count, "" = any. Throws Error(usage) for what is no name.
+// "pytorch@>=2.6". `workload`: whose measurements count, "" = any. Throws Error(usage) for an invalid name.
 std::string named_document(const std::string& application, const std::string& workload);
 
 // On a host with accelerators, such a question is for an image for them: the vendor of the first. `query` is

@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// What a clause of the question looks at.
+// The part of the question that a clause checks.
 enum class QueryPart { host, application, version, build, compilers, method, contents };
 
 struct ClausesMet {
@@ -49,7 +49,7 @@ class QueryClauses {
   const ImageQuery* query_;
   const Microarchitectures* cpus_;
   const KnownHost* host_;  // nullptr: nothing is known of it
-  HostDescription asked_;  // what the query says that the image must run on
+  HostDescription asked_;  // the host that the query states
   std::optional<HostCpu> asked_cpu_;
 };
 
@@ -63,9 +63,9 @@ std::vector<std::string> graph_compilers_of(const ImageRecord& image);
 
 // Whether a machine can be what a document is about. Pure.
 
-// What the question asks for and the machine surely is not, as the end of a sentence about it ("has no nvidia
-// accelerator, which the document asks for"): the document is meant for another one. "" when there is
-// nothing.
+// The request of the question that this machine certainly does not meet, as the end of a sentence about it
+// ("has no nvidia accelerator, which the document asks for"): the document is meant for another one. "" when
+// there is nothing.
 std::string what_it_lacks(const HostDescription& host, const ImageQuery& query,
                           const Microarchitectures& cpus);
 

@@ -109,9 +109,9 @@ class Ranker {
   GainRank gain(const Measurement* measured) const;
   // Whether this code counts as PTX in the order: an optimised build is asked for, and a GPU compiles it.
   bool by_ptx(const CodeFit& code) const;
-  // Names of components that the question does not ask for: an MPI, Horovod, a workload. What every image is
-  // made of (base, toolchain, framework), graph compilers, which have a clause of their own, and optimised
-  // builds where these are asked for, are not among them.
+  // Names of components that the question does not ask for: an MPI, Horovod, a workload. The parts of every
+  // image (base, toolchain, framework), graph compilers, which have a separate clause, and optimised builds
+  // where these are asked for, are not among them.
   std::vector<std::string> unasked(const ImageRecord& choice) const;
 
  private:

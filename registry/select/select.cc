@@ -105,7 +105,7 @@ std::string preference_reason(const Ranked& winner, const Ranked& next) {
   const ImageRecord& other = next.candidate.entry->image;
   switch (first_difference(winner, next)) {
     case Preference::released:
-      return fmt::format("a release; {} of {} is none", other.version.text(), next.name);
+      return fmt::format("a release; {} of {} is a pre-release", other.version.text(), next.name);
     case Preference::gain:
       return fmt::format("{}: {}", next.name, gain_state(next.candidate.measured));
     case Preference::measured:
@@ -258,7 +258,7 @@ std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<
   }
   if (entry.failing)
     reasons.push_back("failing: it fails a test that its recipe has by now, and is allowed to");
-  if (entry.stale) reasons.push_back("stale: its last rebuild failed, an earlier image stands in");
+  if (entry.stale) reasons.push_back("stale: its last rebuild failed, and an earlier image replaces it");
   if (entry.image.tests && winner.standing.doubt < kDoubtful)
     if (std::string where = tested_where(*entry.image.tests); !where.empty()) reasons.push_back(where);
   if (std::string why = entry.image.why_untested(); !why.empty())

@@ -22,7 +22,7 @@ struct Candidate {
   int clauses_met = 0;  // how many held before the first that failed; the nearest miss has most among those
                         // of the application
   const Measurement* measured = nullptr;      // the one that ranked it
-  bool host_refuses = false;                  // what failed is a clause about the host
+  bool host_refuses = false;                  // the failed clause is about the host
   bool alone = false;                         // no other clause fails
   std::optional<PredictedSpeed> predicted{};  // of one that qualifies and is not measured
   std::string behind{};                       // of another that qualifies: why it stands after the winner

@@ -1,4 +1,4 @@
-// What the table of a snapshot is made of: its images, and the profiles that they share.
+// The input of a snapshot's table: its images, and the profiles that they share.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ class AnswerCache {
  public:
   struct Limits {
     std::size_t bytes = 32u << 20;
-    // What an answer also depends on (blobs, targets, the folder of SIFs) is looked at again after this.
+    // Other inputs of an answer (blobs, targets, the folder of SIFs) are checked again after this time.
     std::chrono::milliseconds age{5000};
   };
   explicit AnswerCache(Limits limits) : limits_(limits) {}

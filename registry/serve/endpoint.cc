@@ -192,7 +192,7 @@ HttpResponse error_response(const Error& error, ErrorStyle style) {
 }
 
 HttpResponse nothing_here(ErrorStyle style) {
-  return plain_error(404, "there is nothing at this path", "/openapi.json says what there is", style);
+  return plain_error(404, "there is nothing at this path", "/openapi.json lists the requests", style);
 }
 
 HttpResponse plain_error(int status, const std::string& message, const std::string& hint, ErrorStyle style) {

@@ -21,7 +21,7 @@
 
 namespace kiln {
 
-// What the site tells of its machines and jobs: its files, and the documents of the index's current snapshot.
+// The site's data about its machines and jobs: its files, and the documents of the index's current snapshot.
 // Read again when the index has changed. Threads may ask at once.
 class SiteCopy {
  public:
@@ -47,12 +47,12 @@ struct WrittenMapping {
   ImageRecord mapping;
   std::int64_t snapshot = 0;
 };
-// Imports one mapping, as a snapshot of its own, under the lock of the state folder. Throws Error(input) for
-// what is no mapping, Error(locked) while another process writes there, Error(store).
+// Imports one mapping, as a separate snapshot, under the lock of the state folder. Throws Error(input) for an
+// invalid mapping, Error(locked) while another process writes there, and Error(store).
 using MappingWriter =
     std::function<WrittenMapping(const JsonDocument& mapping, const WrittenNumbers& numbers)>;
 
-// Imports a document of the site, or removes it (SiteDocument), as a snapshot of its own. Returns its number.
+// Imports a document of the site, or removes it (SiteDocument), as a separate snapshot. Returns its number.
 // Throws as MappingWriter.
 using SiteWriter = std::function<std::int64_t(const SiteDocument& document)>;
 
@@ -65,7 +65,7 @@ struct ServedPage {
 // path is whatever was asked for. Called by several threads at once.
 using PageMaker = std::function<std::optional<ServedPage>(const std::string& path)>;
 
-// What endpoints work on; all of it outlives them.
+// The objects that endpoints use; all of them outlive the endpoints.
 struct EndpointContext {
   ImageChooser& chooser;
   DemandBatch& demand;
@@ -77,7 +77,7 @@ struct EndpointContext {
 
 struct EndpointCall {
   const ReceivedRequest& request;
-  std::vector<std::string> names{};  // what stands in place of {…} in the route's path, in order
+  std::vector<std::string> names{};  // the values of {…} in the route's path, in order
   std::string today{};               // "2026-11-23"
 };
 
@@ -93,7 +93,7 @@ using Endpoint = EndpointAnswer (*)(const EndpointCall& call, const EndpointCont
 class QueryParameters {
  public:
   explicit QueryParameters(const ReceivedRequest& request) : query_(&request.target.query) {}
-  const std::string* find(std::string_view name) const;  // nullptr: it is not there
+  const std::string* find(std::string_view name) const;  // nullptr: it is missing
   std::int64_t number(std::string_view name, std::int64_t otherwise, std::int64_t least,
                       std::int64_t most) const;
   bool flag(std::string_view name) const;  // there, and neither 0 nor false
@@ -106,7 +106,8 @@ class QueryParameters {
 
 // 200 with this, in the form in which the command line prints it.
 EndpointAnswer json_answer(const Json& json);
-// What the index answers. Throws Error(locked) when there is none yet, after what is wrong with the question.
+// The answer of the index. Reports errors of the question first, then throws Error(locked) if there is no
+// index yet.
 ChooserReply choose(const EndpointContext& context, const ChooserQuestion& question);
 // The job scripts of a document. Throws as choose() and answer_job().
 JobAnswer job_of(const EndpointContext& context, const std::string& document, const JobQuestion& question);
@@ -122,7 +123,7 @@ EndpointAnswer answer_explain(const EndpointCall& call, const EndpointContext& c
 // /v1/job.
 EndpointAnswer answer_job_script(const EndpointCall& call, const EndpointContext& context);
 
-// What the index holds.
+// The images of the index.
 EndpointAnswer answer_images(const EndpointCall& call, const EndpointContext& context);
 EndpointAnswer answer_image(const EndpointCall& call, const EndpointContext& context);
 EndpointAnswer answer_snapshots(const EndpointCall& call, const EndpointContext& context);
@@ -154,7 +155,7 @@ EndpointAnswer answer_no_site_document(const EndpointCall& call, const EndpointC
 // Whose words and status codes.
 enum class ErrorStyle {
   own,  // {"error": {"code", "message", "where", "hint"}}; what is wrong in a request is 400
-  peer  // "detail" beside it, as FastAPI has it; what is wrong in a body is 422
+  peer  // adds "detail", as FastAPI does; a fault of a body is 422
 };
 
 int status_of(const Error& error, ErrorStyle style);
@@ -162,7 +163,7 @@ Json error_json(const Error& error, int status);
 // With Retry-After where the same request may be answered later.
 HttpResponse error_response(const Error& error, ErrorStyle style);
 HttpResponse nothing_here(ErrorStyle style);  // 404
-// Another response of this style, for what no Error says.
+// Another response of this style, for cases without an Error.
 HttpResponse plain_error(int status, const std::string& message, const std::string& hint, ErrorStyle style);
 
 struct Route {
@@ -181,7 +182,7 @@ std::span<const Route> all_routes();
 
 struct RouteMatch {
   const Route* route = nullptr;      // nullptr: no route takes the request
-  std::vector<std::string> names{};  // what stands in place of {…}
+  std::vector<std::string> names{};  // the values of {…}
   std::string allow{};               // "GET, HEAD": where the path is there, and the method is not
   ErrorStyle style = ErrorStyle::own;
 };

@@ -70,7 +70,7 @@ std::string ServeMetrics::text(const ServeGauges& gauges) {
   one(out, "kiln_cache_hits_total", "counter", "Answers that were kept.", hits_.load());
   one(out, "kiln_cache_misses_total", "counter", "Answers that were not kept, or not any more.",
       misses_.load());
-  one(out, "kiln_wrong_tokens_total", "counter", "Requests with a token that is none.", wrong_tokens_.load());
+  one(out, "kiln_wrong_tokens_total", "counter", "Requests with an invalid token.", wrong_tokens_.load());
   append_gauges(out, gauges);
   return out;
 }

@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// What is known at the moment of the request.
+// Values at the moment of the request.
 struct ServeGauges {
   HttpCounts http{};
   std::int64_t snapshot = 0;       // 0: there is none
@@ -45,14 +45,14 @@ class ServeMetrics {
   Count hits_{0}, misses_{0}, wrong_tokens_{0};
 };
 
-// What was asked, counted in memory and written together: an answer waits for no disk.
+// Counts questions in memory and writes them together: an answer waits for no disk.
 class DemandBatch {
  public:
   static constexpr std::size_t kMostKept = 10'000;  // questions; more are not counted until it is written
 
   void add(const Demand& demand);
-  // Adds all of it to the state's counters, as of this day ("2026-11-23"). What cannot be written is tried
-  // again the next time.
+  // Adds all of it to the state's counters, as of this day ("2026-11-23"). Counts that cannot be written are
+  // tried again the next time.
   void write(const std::filesystem::path& state, const std::string& day);
   std::size_t size();  // questions that are not written yet
 

@@ -1,5 +1,5 @@
-// The server without its sockets: a request in, a response out. What is common to all endpoints is here: who
-// may write, what is kept of answers, how errors look, what is counted.
+// The server without its sockets: a request in, a response out. Common to all endpoints: permission to write,
+// the cache of answers, the form of errors, and the counters.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-// What a site may change while it is served.
+// Settings that a site may change while the server runs.
 struct ServeSettings {
   ChooserPaths paths;
   TokenBook tokens{};                // none: no client writes
@@ -26,7 +26,7 @@ struct ServeSettings {
 
 class Service {
  public:
-  // What `write` and `pages` refer to, and `clock`, outlive it. Throws as ImageChooser does.
+  // The objects of `write` and `pages`, and `clock`, outlive it. Throws as ImageChooser does.
   Service(ServeSettings settings, MappingWriter write, const Clock& clock, PageMaker pages = {});
 
   // Called by several threads at once; throws nothing.
@@ -35,16 +35,16 @@ class Service {
   // constructor, and then the old settings stay.
   void change(ServeSettings settings);
   void write_demand();
-  // Who writes what clients post of a site.
+  // Sets the function that writes documents of a site that clients post.
   void write_site_with(SiteWriter write) { write_site_ = std::move(write); }
-  // What metrics say of the sockets.
+  // Sets the source of the sockets' metrics.
   void watch(std::function<HttpCounts()> counts) { counts_ = std::move(counts); }
-  // What /metrics has beside the server's own, in the same format; called by several threads at once, and
-  // throws nothing.
+  // Adds metrics to the server's own in /metrics, in the same format. `more` is called by several threads at
+  // once, and must not throw.
   void add_metrics(std::function<std::string()> more) { more_metrics_ = std::move(more); }
 
  private:
-  struct Held {  // what settings are made into
+  struct Held {  // the objects made from settings
     explicit Held(ServeSettings settings)
         : chooser(std::move(settings.paths)),
           tokens(std::move(settings.tokens)),

@@ -1,6 +1,6 @@
 // Which clients may write: bearer tokens (RFC 6750), of which only SHA-256 is kept. A token is 256 bits of
-// the system's randomness, so it cannot be found by trying, and a hash that is slow on purpose, as for
-// passwords, would only serve those who want to keep us busy.
+// the system's randomness, so it cannot be guessed. A deliberately slow hash, as for passwords, would only
+// help attackers to keep the server busy.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,8 @@ namespace kiln {
 class TokenBook {
  public:
   TokenBook() = default;  // knows none
-  // Throws Error(input) with the line that is none, and when the file is not there, or anybody may write it.
+  // Throws Error(input) for an invalid line, with its number, for a missing file, and for a file that every
+  // user may write.
   static TokenBook read(const FileSystem& files, const fs::path& file);
   static TokenBook parse(std::string_view text, const std::string& file);
 

@@ -77,7 +77,7 @@ class Answers(unittest.TestCase):
             ({"dsl": b"\xff\xfe"}, kiln.InputError, "document:1:1"),
             ({"dsl": ""}, kiln.InputError, "document"),
             ({"dsl": "[" * 100000}, kiln.InputError, "document:1:"),
-            ({"dsl": DOCUMENT, "format": "iso"}, kiln.UsageError, "the format is none of tag, digest, oci, sif"),
+            ({"dsl": DOCUMENT, "format": "iso"}, kiln.UsageError, "unknown format: expected tag, digest, oci or sif"),
             ({"dsl": DOCUMENT, "snapshot": -1}, kiln.UsageError, "the number of a snapshot is negative"),
             ({"dsl": DOCUMENT, "snapshot": 999999}, kiln.NoMatch, "there is no snapshot 999999"),
             ({"dsl": DOCUMENT.replace('"xla"', '"xlla"')}, kiln.InputError, "did you mean 'xla'"),

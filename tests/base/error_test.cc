@@ -58,10 +58,9 @@ TEST(Unexpected, AMistakeOfKilnIsNotToldInTheWordsOfALibrary) {
   EXPECT_TRUE(error.message().starts_with("kiln made a mistake (nlohmann::")) << error.message();
   for (const char* word : {"json.exception", "316", "UTF-8"})
     EXPECT_EQ(error.format().find(word), std::string::npos) << error.format();
-  EXPECT_EQ(
-      thrown_by([] { throw std::out_of_range("map::at"); }).format(),
-      "error: kiln made a mistake (std::out_of_range); what is built and published is as it was; please "
-      "report the command and what it was given");
+  EXPECT_EQ(thrown_by([] { throw std::out_of_range("map::at"); }).format(),
+            "error: kiln made a mistake (std::out_of_range); built and published images are unchanged; "
+            "please report the command with its input");
 }
 
 TEST(Unexpected, WhatTheSystemRefusesIsToldInItsWords) {

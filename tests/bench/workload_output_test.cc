@@ -81,7 +81,7 @@ TEST(Workload, BadMetrics) {
   says(R"({"metrics": {"": {"unit": "ms/step", "samples": [1]}}})", "names a metric \"\"");
   says(R"({"metrics": {"a+2ranks": {"unit": "ms/step", "samples": [1]}}})", "names a metric");
   says(R"({"unit": "ms/step", "samples": [1], "metrics": {"a": {"unit": "ms/step", "samples": [1]}}})",
-       "has samples beside its metrics");
+       "has both samples and metrics");
 }
 
 TEST(Workload, NoClockShowsThis) {

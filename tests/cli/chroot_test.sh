@@ -25,7 +25,7 @@ remedy='make it one: `mount --bind DIR DIR` before `chroot DIR`'
 holds "$(grep '^root folder' <<<"$out")" 'bare chroot'
 holds "$(grep '^root folder' <<<"$out")" "$remedy"
 expect 5 inside build -f tiny/tiny.json --only 'hello:2.10-distro-x86_64*'
-holds "$out$err" '/ is no mount point here, as in a bare chroot: containers cannot be made'
+holds "$out$err" '/ is no mount point here, as in a bare chroot: kiln cannot make containers'
 lacks "$out$err" remount
 
 # With the remedy it is found to be mounted.

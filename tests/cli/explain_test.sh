@@ -38,7 +38,7 @@ expect 4 "$KILN" select --dsl job.json --host zen4 --explain --limit 2
 holds "$err" 'error: no image matches; docker://site/tensorflow:'
 holds "$out" 'why 200 do not qualify, nearest first:'
 expect 2 "$KILN" select --dsl job.json --host zen4 --limit 2
-equals "$err" 'error: --limit bounds what --explain and --json tell; give one of them as well'
+equals "$err" 'error: --limit bounds the output of --explain and --json; give one of them as well'
 
 # 4. A few are named without more ado.
 "$KILN_PYTHON" "$KILN_SOURCE/benchmarks/index_mappings.py" 100 >few.json

@@ -40,7 +40,7 @@ expect 2 "$KILN" show --cpu zen4 --compiler gcc@12
 holds "$err" '--cpu and --compiler go with --flags'
 expect 2 "$KILN" show --flags --cpu zen4
 expect 2 "$KILN" show --flags --cpu zen4 --compiler gcc
-holds "$err" "expected a compiler and its version, found 'gcc'; such as gcc@12.2.0"
+holds "$err" "expected a compiler and its version, found 'gcc'; for example gcc@12.2.0"
 expect 2 "$KILN" show --flags --cpu zen4 --compiler gcc@12 -f "$tiny/tiny.json"
 expect 2 "$KILN" show -f "$tiny/tiny.json" --optimise o3
 expect 4 "$KILN" show --flags --cpu zon4 --compiler gcc@12

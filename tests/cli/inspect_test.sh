@@ -48,7 +48,7 @@ make layout other spdx provenance
 make without other spdx
 expect 0 "$KILN" inspect oci:layout --provenance
 equals "$out" '{"predicateType": "https://slsa.dev/provenance/v1", "subject": []}'
-holds "$err" 'kiln did not check what it says'
+holds "$err" 'kiln did not check its contents'
 expect 0 "$KILN" inspect oci:layout --sbom spdx
 equals "$(json 'it["name"]')" theirs
 expect 0 "$KILN" inspect oci:layout --sbom cyclonedx

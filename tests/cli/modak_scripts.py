@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The scripts that kiln writes for MODAK's documents against those of MODAK: each difference is a row of docs/from-modak.md, "Scripts that
+"""The scripts that kiln writes for MODAK's documents against those of MODAK: each difference is a row of docs/query.md, "Scripts that
 differ", and each row there is met.
 
   modak_scripts.py KILN SOURCE     run in a folder whose index has tests/data/dsl/mappings/modak.json
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 KILN, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-TABLE = (SOURCE / "docs/from-modak.md").read_text().partition("## Scripts that differ")[2]
+TABLE = (SOURCE / "docs/query.md").read_text().partition("## Scripts that differ")[2]
 ROWS = [line.split(" | ")[0].removeprefix("| ") for line in TABLE.splitlines() if line.startswith("| ")][1:]
 met = set()
 
@@ -24,7 +24,7 @@ def row(words):
     """The row of the table that begins so: it is met."""
     found = [one for one in ROWS if one.startswith(words)]
     if len(found) != 1:
-        raise SystemExit(f"docs/from-modak.md has {len(found)} rows that begin with '{words}'")
+        raise SystemExit(f"docs/query.md has {len(found)} rows that begin with '{words}'")
     met.add(found[0])
 
 

@@ -46,7 +46,7 @@ ask() { "$KILN" model predict --runs made.json --workload net1 --host host.json 
 expect 0 ask --set version='pytorch 2.2.0' --json
 equals "$(json 'it["low"] < 0.04 * 0.7 * 0.8 < it["high"] and it["check"]["used"]')" True
 expect 4 ask --set parameters=1e12
-holds "$err" 'no data: its parameters of 1e+12 is outside what was measured'
+holds "$err" 'no data: its parameters of 1e+12 is outside the measured range'
 expect 4 ask --set framework=jax
 holds "$err" "no data: "
 expect 3 ask --set framwork=jax

@@ -100,5 +100,5 @@ wrong "kiln does not know whether more or less of 'wallops' is better" 'r["unit"
 wrong 'the run is from the future' 'r["taken"] = "2999-01-01T00:00:00Z"'
 change none.json 'it["runs"] = []'
 expect 4 "$KILN" report --runs none.json
-equals "$err" "error: no run is in what was read; \`kiln bench\` records runs"
+equals "$err" "error: the input contains no run; \`kiln bench\` records runs"
 echo 'report: ok'

@@ -63,7 +63,7 @@ expect 0 "$KILN" select solver@1 --workload decode --host x86_64 --explain
 expect 4 "$KILN" select slover --host x86_64
 equals "$err" "error: no image matches; the index has no image of slover; did you mean 'solver'?"
 expect 2 "$KILN" select
-equals "$err" 'error: kiln select needs --dsl FILE or the name of an application; such as: kiln select pytorch'
+equals "$err" 'error: kiln select needs --dsl FILE or the name of an application; for example: kiln select pytorch'
 expect 2 "$KILN" select solver.json
 equals "$err" "error: 'solver.json' is a file; ask by a document: kiln select --dsl solver.json"
 expect 2 "$KILN" select solver --dsl solver.json

@@ -80,8 +80,8 @@ says "--dry-run and --format do not go together; \`kiln plan --format json\` has
   build -f "$matrix" -n --format json
 says '--keep-going and --fail-fast do not go together' build -f "$matrix" -k --fail-fast
 says '--json and --explain do not go together; the JSON answer holds the reasons' select --dsl x --json --explain
-says '--stage and --flags do not go together; --flags prints a table of its own' show -f "$matrix" --stage expand --flags
-says '--graph and --format do not go together; a graph has a format of its own' \
+says '--stage and --flags do not go together; --flags prints a separate table' show -f "$matrix" --stage expand --flags
+says '--graph and --format do not go together; a graph has a separate format' \
   plan -f "$matrix" --graph dot --format json
 says "--explain and --format json do not go together; --format json holds every reason under 'why'" \
   plan -f "$matrix" --explain --format json

@@ -30,7 +30,7 @@ TEST(WallTime, ReadsEachWayOfWritingIt) {
 
 TEST(WallTime, RefusesWhatSchedulersReadOtherwise) {
   EXPECT_EQ(time_refusal("\"25:61:00\""),
-            "t.json:1:1: error: '25:61:00' has 61 minutes or seconds; the maximum is 59; such as "
+            "t.json:1:1: error: '25:61:00' has 61 minutes or seconds; the maximum is 59; for example "
             "\"12:00:00\", \"1-12:00:00\" or "
             "43200 (seconds)");
   for (const char* text : {"\"0:240:0\"",

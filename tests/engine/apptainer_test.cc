@@ -119,7 +119,7 @@ TEST_F(Apptainer, WhatItSaysBeforeTheScriptIsItsOwn) {
   ApptainerEngine engine(setup);
   auto container = engine.start(nullptr);
   EXPECT_EQ(error_of([&] { container->run(request()); }).message(),
-            "apptainer says that the script is done, and has not started it");
+            "apptainer reports that the script is done, but has not started it");
   runner.respond = [](const Command& command) {
     const bool is_run = testing::has_words(command, {"exec"});
     return CommandResult{CommandEnd::exited, is_run ? 255 : 0, "", is_run ? "x\nFATAL: no image\n" : "", 0};

@@ -67,7 +67,7 @@ TEST_F(Docker, AnEngineThatDoesNothingIsNotBelieved) {
   auto container = engine.start(nullptr);
   Error error = error_of([&] { container->run(request()); });
   EXPECT_EQ(error.code(), ExitCode::store);
-  EXPECT_EQ(error.message(), "docker says that the script is done, and has not started it");
+  EXPECT_EQ(error.message(), "docker reports that the script is done, but has not started it");
   ending["StatusCode"] = 127;
   error = error_of([&] { container->run(request()); });
   EXPECT_EQ(error.message(), "docker could not start the script (exit status 127)");

@@ -100,7 +100,7 @@ TEST_F(Podman, AnEngineThatDoesNothingIsNotBelieved) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::store);
-    EXPECT_EQ(error.message(), "podman says that the script is done, and has not started it");
+    EXPECT_EQ(error.message(), "podman reports that the script is done, but has not started it");
   }
 }
 

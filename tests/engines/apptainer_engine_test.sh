@@ -121,7 +121,7 @@ printf x | dd of="stopped/store/sha256/${blob:0:2}/$blob" bs=1 seek=5000 conv=no
 cp -r tiny again
 echo 'echo again' >>again/recipes/framework/hello/distro.sh
 expect 0 "$KILN" build -f again/tiny.json --state stopped --site apptainer.json version=2.1 library=none
-holds "$err" 'what this step builds on is damaged: layer 1'
+holds "$err" 'a layer below this step is damaged: layer 1'
 holds "$err" '1 step of damaged layers run again'
 # More memory than it may have.
 cp -r tiny greedy
@@ -146,7 +146,7 @@ mkdir older
 cp bin/apptainer older/singularity
 expect 0 env PATH="$work/older:$work/none" "$KILN" build -f "$matrix" --state older-state --engine apptainer version=2.1 library=none
 expect 0 "$KILN" doctor --engine apptainer
-holds "$out" 'runs the steps: devices and IPC of their own'
+holds "$out" 'runs the steps: separate devices and IPC'
 
 # One that refuses is no script that failed.
 mkdir fault

@@ -26,7 +26,7 @@ rounds_left() { find .kiln/bench/rounds -type f 2>/dev/null | wc -l; }
 # 1. A question what a node is, and a job for each round, several at a time, each with a whole node and both images.
 expect 0 bench --rounds 7 --format json
 equals "$(json '[(row["rounds"], round(row["median"]), row.get("against_first", {}).get("ratio")) for row in it]')" '[(7, 40, None), (7, 20, 2.0)]'
-holds "$err" 'bench  a job asks a node what it is'
+holds "$err" 'bench  a job asks a node for its description'
 holds "$err" 'bench  round 7 of say: '
 equals "$(jobs_named)" 8
 equals "$(squeue --me --noheader --states=all --format='%j %N' | sed -n 's/^kiln-.* //p' | sort -u | tr '\n' ' ')" 'site1 site2 '

@@ -169,7 +169,7 @@ equals "$(json 'any("train" in cell["id"] for cell in it["cells"])')" False
 holds "$err" '.kiln/derived/train.json:2:1: warning'
 expect 8 "$KILN" derive --list
 expect 8 "$KILN" publish -f "$matrix" --prune --yes # what the matrix lacks is not known
-holds "$err" 'while looking for what tiny lacks'
+holds "$err" 'while looking for the missing parts of tiny'
 expect 0 "$KILN" derive --remove train
 cp before.json .kiln/derived/train.json
 expect 3 "$KILN" derive -f "$matrix" "$parent" --name x --run dos.sh # its recipes went with the record

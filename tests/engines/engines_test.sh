@@ -148,7 +148,7 @@ for engine in "${engines[@]}"; do
     case $engine-$fault in
       docker-crash) said='daemon does not answer' ;;
       docker-flood) said='answer of more than' ;;
-      *-nothing) said='says that the script is done, and has not started it' ;;
+      *-nothing) said='reports that the script is done, but has not started it' ;;
       *-crash) said='signal 11|SIGSEGV|exit status' ;;
       *-hang | *-session) said='silence' ;;
       *-flood) said='log|KiB|output' ;;

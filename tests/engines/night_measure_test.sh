@@ -33,7 +33,7 @@ night 0 --measure suite.json
 holds "$(report 'it["remarks"]')" 'not measured: say in 2 images: other processes keep '
 equals "$(runs)" 0
 
-# 3. The budget ends a session after a round, and the next night goes on with it: new, proven, and published with its words.
+# 3. The budget ends a session after a round, and the next night continues with it: new, proven, and published with its words.
 night 0 --measure suite.json --measure-anyway --measure-budget 1s
 holds "$(report 'it["remarks"]')" 'say in 2 images of hello 2.10 (new): '
 holds "$(report 'it["remarks"]')" ' of 7 rounds count: the next night goes on'

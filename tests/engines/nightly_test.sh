@@ -143,7 +143,7 @@ sed -i "s/; $nap//" "$hello"
 ) 9>.kiln/running/"$(printf '%064d' 6)" &
 night 0
 wait $!
-lacks "$out" 'what it needs stays'
+lacks "$out" 'needs its files'
 holds "$out" "ended without a report (process $running on"
 holds "$out" 'green: 7 of 7 images good'
 

@@ -12,7 +12,7 @@ digest=$("$KILN_PYTHON" "$KILN_SOURCE/tests/support/attached_layout.py" layout o
 push oci:layout:image "docker://$host/theirs:1"
 expect 4 "$KILN" inspect "docker://$host/theirs:1" --provenance
 holds "$err" "there are no referrers of $digest in docker://$host/theirs:1"
-holds "$err" 'API is not asked'
+holds "$err" 'does not ask a registry'
 
 push --all "oci:layout:${digest/:/-}" "docker://$host/theirs:${digest/:/-}"
 expect 0 "$KILN" inspect "docker://$host/theirs:1" --provenance

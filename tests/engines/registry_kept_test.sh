@@ -115,6 +115,6 @@ expect 0 "$KILN" index retire "$first" --reason 'wrong results'
 expect 0 "$KILN" index rollback 1
 expect 4 "$KILN" index list state=retired
 expect 0 "$KILN" index rollback 2
-holds "$out" 'without what was retired since'
+holds "$out" 'without the images retired since'
 expect 0 "$KILN" index list state=retired --format json
 equals "$(json 'len(it)')" 1

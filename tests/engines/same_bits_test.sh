@@ -106,5 +106,5 @@ equals "$(json 'it["configuration"]')" '[]'
 expect 0 "$KILN" diff "oci:$(layout_of one)" "oci:$(layout_of one)" --exit-code
 holds "$out" '0 of '
 expect 2 "$KILN" diff "oci:$(layout_of one)" restless/tiny.json
-holds "$err" 'is an image, and'
+holds "$err" 'is an image, but'
 echo 'same bits: eleven rounds'

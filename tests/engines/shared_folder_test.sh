@@ -57,7 +57,7 @@ start "$work/disk/state"
 umount --lazy disk
 open_gate
 ended 8
-holds "$err" "the state folder $work/disk/state is not there any more: its file system was unmounted, or its server is away"
+holds "$err" "the state folder $work/disk/state is missing: its file system was unmounted, or its server is away"
 equals "$(find disk)" disk
 equals "$(at_work)" ''
 unplugged
@@ -100,7 +100,7 @@ start "$work/mounted/state" --site site.json
 kill -KILL "$server"
 open_gate
 ended 8
-holds "$err" "the state folder $work/mounted/state is not there any more"
+holds "$err" "the state folder $work/mounted/state is missing"
 equals "$(at_work)" ''
 umount --lazy mounted
 bindfs server mounted

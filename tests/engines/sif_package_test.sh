@@ -80,7 +80,7 @@ expect 0 "$KILN" plan -f "$matrix" --site oci.json --state plain
 holds "$out" '7 images: 7 built, 0 to build; 2 excluded'
 expect 0 "$KILN" plan -f "$matrix" --state plain
 holds "$out" '7 images: 0 built, 0 to build, 7 to package; 2 excluded'
-holds "$out" 'the site wants a SIF, which this image lacks: nothing is built'
+holds "$out" 'the site file requests a SIF, which this image lacks: nothing is built'
 expect 0 "$KILN" plan -f "$matrix" --state plain --format json library=none
 equals "$(json '{cell["state"] for cell in it["cells"]}')" "{'to package'}"
 equals "$(json '{step["state"] for step in it["steps"].values()}')" "{'done'}"

@@ -36,7 +36,7 @@ sets() { "$KILN_PYTHON" -c 'import json, sys; print([line["set"] for line in map
 # 1. A workload: groups of trials, then rounds of which each is one job on one node.
 expect 0 tune --trials 9 --format json
 equals "$(json '(it["recommended"], it["rounds"], len(it["trials"]), it["gain"]["low"] > 1)')" '(True, 7, 9, True)'
-holds "$err" 'tune  a job asks a node what it is'
+holds "$err" 'tune  a job asks a node for its description'
 holds "$err" ' job '
 first=$(journal)
 rounds_of() { "$KILN_PYTHON" -c 'import json, sys; print([line["round"] for line in map(json.loads, open(sys.argv[1])) if "round" in line])' "$1"; }

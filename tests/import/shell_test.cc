@@ -175,7 +175,7 @@ TEST(DefinitionPost, WhatItComputesForTheEnvironmentIsNoted) {
         "echo A=1 | tee -a \"$SINGULARITY_ENVIRONMENT\"\n",
         "if true; then echo A=1 >> $SINGULARITY_ENVIRONMENT; fi\n"}) {
     const LegacyImage image = with_post(post);
-    EXPECT_TRUE(notes_of(image, "environment").starts_with("4: what is written to $SINGULARITY_ENVIRONMENT"))
+    EXPECT_TRUE(notes_of(image, "environment").starts_with("4: the text written to $SINGULARITY_ENVIRONMENT"))
         << post;
     EXPECT_EQ(environment_of(image), "") << post;
   }

@@ -99,9 +99,9 @@ TEST(Twins, SeveralDefinitionFilesAreImagesOfTheirOwn) {
                                 {"a/Singularity.1.3", def_of("1.3")}});
   EXPECT_EQ(import.images.size(), 4u);
   EXPECT_EQ(remarks_of(import, "twins"),
-            Words({"a/Dockerfile:0: 3 definition files lie beside it (Singularity.1.1, Singularity.1.2, "
-                   "Singularity.1.3): each is taken as an image of its own; call two files by one name to "
-                   "make them twins, Dockerfile.x and Singularity.x"}));
+            Words({"a/Dockerfile:0: 3 definition files are next to it (Singularity.1.1, Singularity.1.2, "
+                   "Singularity.1.3): each becomes a separate image; give two files the same name to make "
+                   "them twins, Dockerfile.x and Singularity.x"}));
 }
 
 // `Singularity` may be another name of the newest `Singularity.<version>`.
@@ -125,8 +125,7 @@ TEST(Twins, TwoOfOneNameAndFormatAreNotPaired) {
   EXPECT_EQ(import.images.size(), 3u);
   EXPECT_EQ(
       remarks_of(import, "twins"),
-      Words({"a/Dockerfile.tf:0: tf.Dockerfile, tf.def have its name, too: each is taken as an image of "
-             "its own"}));
+      Words({"a/Dockerfile.tf:0: tf.Dockerfile, tf.def have the same name: each becomes a separate image"}));
 }
 
 TEST(Twins, FoldersOfOtherNamesAreOtherImages) {
@@ -142,11 +141,9 @@ TEST(Twins, OfTwoFrameworksAreTwoImages) {
   Import import = import_files({{"a/Dockerfile", dockerfile_of()}, {"a/pytorch.def", torch}});
   EXPECT_EQ(images(import), Words({"a/Dockerfile", "a/pytorch.def"}));
   EXPECT_EQ(lines(import), Words());
-  EXPECT_EQ(
-      remarks_of(import, "twins"),
-      Words(
-          {"a/Dockerfile:0: pytorch.def lies beside it, but is pytorch, and this one is tensorflow: each is "
-           "taken as an image of its own"}));
+  EXPECT_EQ(remarks_of(import, "twins"),
+            Words({"a/Dockerfile:0: pytorch.def is next to it, but is pytorch, and this one is tensorflow: "
+                   "each becomes a separate image"}));
   EXPECT_EQ(images(import_files({{"a/Dockerfile", dockerfile_of()}, {"a/Singularity", torch}})),
             Words({"a/Dockerfile+a/Singularity"}))
       << "of one name: that they differ is what is told";
@@ -177,8 +174,8 @@ TEST(Twins, AreTheSameInAnyOrder) {
       first,
       "a/Dockerfile+a/Singularity\na/docker/Dockerfile+\na/X.Dockerfile+a/x.def\nb/Dockerfile.1+\n"
       "b/Dockerfile.2+\n+b/Singularity\ndocker/y.Dockerfile+defs/y.def\n"
-      "b/Singularity: 2 Dockerfiles lie beside it (Dockerfile.1, Dockerfile.2): each is taken as an image "
-      "of its own; call two files by one name to make them twins, Dockerfile.x and Singularity.x [twins]\n");
+      "b/Singularity: 2 Dockerfiles are next to it (Dockerfile.1, Dockerfile.2): each becomes a separate "
+      "image; give two files the same name to make them twins, Dockerfile.x and Singularity.x [twins]\n");
   for (int turn = 0; turn < 20; ++turn) {
     std::rotate(paths.begin(), paths.begin() + 3, paths.end());
     std::swap(paths[0], paths[5]);

@@ -206,7 +206,7 @@ TEST_F(RecoveryTest, TheSnapshotBeforeStandsInForALostOne) {
   fs::remove(database());
   Index index = open();
   EXPECT_EQ(index.recover().lost,
-            std::vector<std::string>{"snapshot 2, the current one: snapshot 1 stands in for it"})
+            std::vector<std::string>{"snapshot 2, the current one: kiln uses snapshot 1 instead"})
       << "though opening it has settled that already";
   EXPECT_EQ(index.recover().lost, std::vector<std::string>{});
   EXPECT_EQ(index.current(), 1) << "not 3, which was rolled back from";
@@ -261,9 +261,8 @@ TEST_F(RecoveryTest, ALostPointerFallsBackToTheNewestSnapshot) {
   Index index = open();
   EXPECT_EQ(index.current(), 3);
   const RecoveryReport report = index.recover();
-  EXPECT_EQ(
-      report.lost,
-      std::vector<std::string>{"which snapshot is the current one: snapshot 3, the newest, stands in for it"})
+  EXPECT_EQ(report.lost,
+            std::vector<std::string>{"which snapshot is the current one: kiln uses snapshot 3, the newest"})
       << "2 was, before";
   EXPECT_EQ(report.rewritten, 1u);
   EXPECT_TRUE(index.recover().is_whole());
@@ -287,7 +286,7 @@ TEST_F(RecoveryTest, WhereNoSnapshotIsLeftAtAllRecoverySaysSo) {
   fs::remove_all(folder.path() / "store/snapshots");
   Index index = open();
   EXPECT_EQ(index.recover().lost,
-            std::vector<std::string>{"every snapshot: `kiln publish` makes a new one of what is built"});
+            std::vector<std::string>{"every snapshot: `kiln publish` makes a new one of the built images"});
 }
 
 // What a killed writer left unsaid is found by counting: each kind of sidecar counts.

@@ -127,7 +127,7 @@ TEST_F(Withdraw, ARetirementOutlivesARollback) {
   open().publish({image("a", "mended", 'c')}, {}, kNow, "demo");  // 2
   open().publish({bad}, {}, kNow, "demo");                        // 3
   EXPECT_EQ(open().retire({bad.identity()}, "wrong", kNow), 4);
-  EXPECT_EQ(open().rollback(1, kNow), 5) << "1, without what was retired since";
+  EXPECT_EQ(open().rollback(1, kNow), 5) << "1, without the images retired since";
   EXPECT_EQ(names(), (Strings{"a demo: wrong", "b demo"}));
   EXPECT_EQ(open().rollback(2), 2) << "it has nothing that is retired";
   EXPECT_EQ(names(), (Strings{"a demo", "b demo"}));

@@ -45,16 +45,17 @@ TEST(Sections, OfShellAreRead) {
 }
 
 TEST(DefinitionEnvironment, KeepsTheLibraryPath) {
-  expect_findings("a.def", kPinned,
-                  {
-                      {"%environment\n    export LD_LIBRARY_PATH=/x\n",
-                       "4:12-30 KL078 what was in LD_LIBRARY_PATH, such as --nv's, is lost"},
-                      {"%environment\n    export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH\n", ""},
-                      {"%environment\n    LD_LIBRARY_PATH=/x\n",
-                       "4:5-23 KL078 what was in LD_LIBRARY_PATH, such as --nv's, is lost"},
-                      {"%post\n    LD_LIBRARY_PATH=/x ls\n", ""},
-                      {"%environment\n    export PATH=/x\n", ""},
-                  });
+  expect_findings(
+      "a.def", kPinned,
+      {
+          {"%environment\n    export LD_LIBRARY_PATH=/x\n",
+           "4:12-30 KL078 the former value of LD_LIBRARY_PATH, for example that of --nv, is lost"},
+          {"%environment\n    export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH\n", ""},
+          {"%environment\n    LD_LIBRARY_PATH=/x\n",
+           "4:5-23 KL078 the former value of LD_LIBRARY_PATH, for example that of --nv, is lost"},
+          {"%post\n    LD_LIBRARY_PATH=/x ls\n", ""},
+          {"%environment\n    export PATH=/x\n", ""},
+      });
 }
 
 }  // namespace

@@ -81,18 +81,18 @@ TEST(Errors, StopAScript) {
   expect_findings(
       "a.sh", "",
       {
-          {"ls\n", "1:1-3 KL077 run by hand, this script goes on after a failure"},
-          {"#!/bin/sh\nls\n", "1:1-10 KL077 run by hand, this script goes on after a failure"},
+          {"ls\n", "1:1-3 KL077 run by hand, this script continues after a failure"},
+          {"#!/bin/sh\nls\n", "1:1-10 KL077 run by hand, this script continues after a failure"},
           {"#!/bin/sh -e\nls\n", ""},
           {"#!/bin/sh -ue\nls\n", ""},
-          {"#!/bin/bash\nls\n", "1:1-12 KL077 run by hand, this script goes on after a failure"},
-          {"#!/bin/sh -u\nls\n", "1:1-13 KL077 run by hand, this script goes on after a failure"},
+          {"#!/bin/bash\nls\n", "1:1-12 KL077 run by hand, this script continues after a failure"},
+          {"#!/bin/sh -u\nls\n", "1:1-13 KL077 run by hand, this script continues after a failure"},
           {"#!/bin/sh\nset -e\nls\n", ""},
           {"#!/bin/sh\nset -o errexit\nls\n", ""},
-          {"#!/bin/sh\nset -u\nls\n", "1:1-10 KL077 run by hand, this script goes on after a failure"},
-          {"#!/bin/sh\nset --e\nls\n", "1:1-10 KL077 run by hand, this script goes on after a failure"},
+          {"#!/bin/sh\nset -u\nls\n", "1:1-10 KL077 run by hand, this script continues after a failure"},
+          {"#!/bin/sh\nset --e\nls\n", "1:1-10 KL077 run by hand, this script continues after a failure"},
           {"#!/usr/bin/env bash\nset -euo pipefail\nls\n", ""},
-          {"#!/usr/bin/env\nls\n", "1:1-15 KL077 run by hand, this script goes on after a failure"},
+          {"#!/usr/bin/env\nls\n", "1:1-15 KL077 run by hand, this script continues after a failure"},
       });
 }
 

@@ -36,7 +36,7 @@ TEST(FeatureColumns, SaysWhereThereIsNoData) {
   EXPECT_EQ(columns.no_data(question), "");
   question.amounts["parameters"] = 1e9;
   EXPECT_EQ(columns.no_data(question),
-            "its parameters of 1e+09 is outside what was measured: 100000 to 3e+07");
+            "its parameters of 1e+09 is outside the measured range: 100000 to 3e+07");
   question.amounts.erase("parameters");
   EXPECT_EQ(columns.no_data(question), "its parameters is not known");
   question = records.front();

@@ -54,9 +54,9 @@ TEST(Verdict, TheNetworkIsNobodysForTwoNights) {
   EXPECT_EQ(second.failing_since, 7);
   const NightImage third = judged(FailureClass::infrastructure, ExitCode::network, &second, 9);
   EXPECT_EQ(third.actor, Actor::site);
-  EXPECT_EQ(third.advice, "it is the third night in a row: something stands in the way for good");
+  EXPECT_EQ(third.advice, "it failed 3 nights in a row: the cause is permanent");
   const NightImage eighth = judged(FailureClass::infrastructure, ExitCode::network, &third, 14);
-  EXPECT_EQ(eighth.advice, "it is the 8th night in a row: something stands in the way for good");
+  EXPECT_EQ(eighth.advice, "it failed 8 nights in a row: the cause is permanent");
 }
 
 TEST(Verdict, AFullDiskIsForTheSiteAtOnce) {

@@ -97,8 +97,8 @@ TEST(CellPatterns, WhatMatchesNothingGetsTheNearestValue) {
   EXPECT_EQ(complaint({{"framework=tensorflow"}, {}}),
             "error: no cell of 'demo' matches 'framework=tensorflow'; values of 'framework': jax, pytorch");
   EXPECT_EQ(complaint({{"framework=jax version=1"}, {}}),
-            "error: no cell of 'demo' matches 'framework=jax version=1'; write each pattern as an "
-            "argument of its own");
+            "error: no cell of 'demo' matches 'framework=jax version=1'; write each pattern as a separate "
+            "argument");
   std::string id = demo().image(0).id();
   EXPECT_EQ(complaint({{id + "x"}, {}}),
             fmt::format("error: no cell of 'demo' matches '{0}x'; did you mean '{0}'?", id));

@@ -25,7 +25,7 @@ const std::vector<Mistake> kBaseMistakes = {
      "2:39: error: there is no version 'trixie-devel' (at /versions/trixie/build_on); did you mean "
      "'trixie'?"},
     {"BuildOnItself", R"("trixie": {})", R"("trixie": {"build_on": "trixie"})", Schema::accepts,
-     "2:39: error: 'trixie' is itself built upon another version (at /versions/trixie/build_on)"},
+     "2:39: error: 'trixie' is itself built on another version (at /versions/trixie/build_on)"},
     {"BuildOnWithoutTheMethod", R"({"trixie": {}},
   "methods": {
     "distro": {"rootfs": "rootfs.sh", "optimised": false, "versions": "*")",
@@ -45,10 +45,12 @@ const std::vector<Mistake> kBaseMistakes = {
      "6:15: error: only a rootfs says how the build machine reaches packages (at /methods/hub/site)"},
     {"UnknownPlaceholder", "{version}", "{suite}", Schema::refuses,
      "6:16: error: expected an image reference, found 'docker.io/library/debian:{suite}' (at "
-     "/methods/hub/image); such as docker.io/library/debian:{version}; {version} is the only placeholder"},
+     "/methods/hub/image); for example docker.io/library/debian:{version}; {version} is the only "
+     "placeholder"},
     {"ImageWithBlank", "debian:{version}", "debian :{version}", Schema::refuses,
      "6:16: error: expected an image reference, found 'docker.io/library/debian :{version}' (at "
-     "/methods/hub/image); such as docker.io/library/debian:{version}; {version} is the only placeholder"},
+     "/methods/hub/image); for example docker.io/library/debian:{version}; {version} is the only "
+     "placeholder"},
 };
 
 class BaseMistake : public ::testing::TestWithParam<Mistake> {};

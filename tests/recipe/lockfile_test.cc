@@ -95,10 +95,10 @@ const std::vector<Mistake> kLockMistakes = {
      "kiln that wrote it, or write it again with kiln lock"},
     {"NoDate", R"("archives")", R"("since": "yesterday", "archives")", Schema::refuses,
      "5:16: error: expected a date, found 'yesterday' (at /components/base~1debian@trixie:distro/since); "
-     "such as 2026-11-23T10:00:00Z"},
+     "for example 2026-11-23T10:00:00Z"},
     {"NoSuchDate", R"("archives")", R"("since": "2026-02-31T10:00:00Z", "archives")", Schema::accepts,
      "5:16: error: expected a date, found '2026-02-31T10:00:00Z' (at "
-     "/components/base~1debian@trixie:distro/since); such as 2026-11-23T10:00:00Z"},
+     "/components/base~1debian@trixie:distro/since); for example 2026-11-23T10:00:00Z"},
     {"VersionIsAWord", R"("lock": 1)", R"("lock": "1")", Schema::refuses,
      "22:11: error: expected a whole number, found a string (at /lock)"},
     {"NoVersion", R"("lock": 1)", R"("$schema": "x")", Schema::refuses,

@@ -67,14 +67,14 @@ const std::vector<Mistake> kMatrixMistakes = {
     {"NothingAfterPlus", "mkl+openmpi", "mkl+", Schema::refuses,
      "8:51: error: no component name in '' (at /axes/library/2)"},
     {"NoneWithOthers", "mkl+openmpi", "none+openmpi", Schema::accepts,
-     "8:51: error: 'none' stands alone, found 'none+openmpi' (at /axes/library/2)"},
+     "8:51: error: 'none' must be alone, found 'none+openmpi' (at /axes/library/2)"},
     {"ComponentTwice", "mkl+openmpi", "mkl+mkl@2024", Schema::accepts,
      "8:51: error: 'mkl' is twice in 'mkl+mkl@2024' (at /axes/library/2)"},
     {"ComponentWithBlank", R"("inductor")", R"("in ductor")", Schema::refuses,
      "10:26: error: expected a component, found 'in ductor' (at /axes/compiler/1); none, or "
      "name[@version][:method], several joined by '+'"},
     {"BadTarget", R"("x86_64_v3",)", R"("x86_64_v3;sm_80",)", Schema::refuses,
-     "14:16: error: expected a target, found 'x86_64_v3;sm_80' (at /axes/target/0); such as x86_64_v3 or "
+     "14:16: error: expected a target, found 'x86_64_v3;sm_80' (at /axes/target/0); for example x86_64_v3 or "
      "x86_64_v3,nvidia:sm_80"},
     {"UnknownWayToOptimise", R"("target": ["x86_64_v3",)",
      R"("optimise": ["o3+lot"], "target": ["x86_64_v3",)", Schema::refuses,
@@ -96,14 +96,14 @@ const std::vector<Mistake> kMatrixMistakes = {
     {"UnknownAxisOfExclude", R"("version": "<2.7")", R"("verison": "<2.7")", Schema::refuses,
      "16:59: error: unknown axis 'verison' (at /exclude/1/verison); did you mean 'version'?"},
     {"FactInExclude", R"("version": "<2.7")", R"("framework.python": "<3")", Schema::refuses,
-     "16:59: error: unknown axis 'framework.python' (at /exclude/1/framework.python); facts stand in the "
-     "conditions of constraints only"},
+     "16:59: error: unknown axis 'framework.python' (at /exclude/1/framework.python); only the conditions of "
+     "constraints may contain facts"},
     {"BadRangeInExclude", R"("<2.7")", R"("<>2.7")", Schema::accepts,
      "16:70: error: '<>2.7' is not a version range (at /exclude/1/version); write a version (2.1 means the "
      "2.1 series) or bounds such as '>=2.1 <2.10'"},
     {"RangeOnANameAxis", R"("compiler": "induc*")", R"("compiler": "<2")", Schema::accepts,
-     "16:47: error: expected a value or a glob, found '<2' (at /exclude/0/compiler); version ranges stand on "
-     "'version' and facts"},
+     "16:47: error: expected a value or a glob, found '<2' (at /exclude/0/compiler); only 'version' and "
+     "facts may have version ranges"},
     {"NumberInExclude", R"("<2.7")", "2.7", Schema::refuses,
      "16:70: error: expected a string, found a number (at /exclude/1/version); put it in quotes (a version "
      "such as 3.10 would lose its zero)"},
@@ -144,8 +144,7 @@ const std::vector<Mistake> kMatrixMistakes = {
      "(2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'"},
     {"AxesAndGroups", R"("exclude")", R"("groups": [{"name": "a", "axes": {"framework": "jax"}}], "exclude")",
      Schema::refuses,
-     "16:13: error: a matrix has 'axes' or 'groups', not both (at /groups); make the axes a group of their "
-     "own"},
+     "16:13: error: a matrix has 'axes' or 'groups', not both (at /groups); make the axes a separate group"},
 };
 
 class MatrixMistake : public ::testing::TestWithParam<Mistake> {};

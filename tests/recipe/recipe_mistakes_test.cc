@@ -66,7 +66,8 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"CompilerWithoutVersion", R"(, "compiler_version": "14.2")", "", Schema::refuses,
      R"(10:16: error: the facts 'compiler' and 'compiler_version' go together (at /versions/0.3.29/facts); flags depend on both: {"compiler": "gcc", "compiler_version": "14.2"})"},
     {"NotAUrl", "https://example.org/o.tar.gz", "o.tar.gz", Schema::refuses,
-     "11:25: error: expected a URL, found 'o.tar.gz' (at /versions/0.3.29/source/url); such as https://…"},
+     "11:25: error: expected a URL, found 'o.tar.gz' (at /versions/0.3.29/source/url); for example "
+     "https://…"},
     {"NoChecksum", R"(,
                  "checksum": "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")",
      "", Schema::refuses, "11:17: error: the key 'checksum' is missing (at /versions/0.3.29/source)"},
@@ -200,7 +201,7 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"ValueWithNoComponent", R"("OPENBLAS_VERBOSE": "0")",
      R"("OPENBLAS_VERBOSE": {"value": "0", "with": "pytorch"})", Schema::refuses,
      "24:66: error: expected a component, found 'pytorch' (at "
-     "/methods/distro/environment/OPENBLAS_VERBOSE/with); such as framework/pytorch or "
+     "/methods/distro/environment/OPENBLAS_VERBOSE/with); for example framework/pytorch or "
      "toolchain/python@3.12"},
     {"ValueWithNoCondition", R"("OPENBLAS_VERBOSE": "0")", R"("OPENBLAS_VERBOSE": {"value": "0"})",
      Schema::refuses,
@@ -226,15 +227,15 @@ const std::vector<Mistake> kRecipeMistakes = {
      "a "
      "'script', or 'copy'"},
     {"MountOfParent", R"("copy": ["/opt/kiln/openblas"])", R"("mount": ["/srv/../etc"])", Schema::refuses,
-     R"(30:19: error: expected an absolute path, found "/srv/../etc" (at /methods/source/build/mount/0); such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
+     R"(30:19: error: expected an absolute path, found "/srv/../etc" (at /methods/source/build/mount/0); for example /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
     {"LibraryToBuildOn", R"("0.3.9": {})", R"("0.3.9": {"build_on": "0.3.29"})", Schema::accepts,
      "8:27: error: only a base has another version to build on (at /versions/0.3.9/build_on)"},
     {"CopyOfRelativePath", R"("/opt/kiln/openblas")", R"("opt/kiln/openblas")", Schema::refuses,
-     R"(30:18: error: expected an absolute path, found "opt/kiln/openblas" (at /methods/source/build/copy/0); such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
+     R"(30:18: error: expected an absolute path, found "opt/kiln/openblas" (at /methods/source/build/copy/0); for example /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
     {"CopyOfParent", R"("/opt/kiln/openblas")", R"("/opt/../etc")", Schema::refuses,
-     R"(30:18: error: expected an absolute path, found "/opt/../etc" (at /methods/source/build/copy/0); such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
+     R"(30:18: error: expected an absolute path, found "/opt/../etc" (at /methods/source/build/copy/0); for example /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
     {"CopyOfEverything", R"("/opt/kiln/openblas")", R"("/")", Schema::refuses,
-     R"(30:18: error: expected an absolute path, found "/" (at /methods/source/build/copy/0); such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
+     R"(30:18: error: expected an absolute path, found "/" (at /methods/source/build/copy/0); for example /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
     {"CopyTwice", R"(["/opt/kiln/openblas"])", R"(["/opt/kiln/a", "/opt/kiln/a"])", Schema::refuses,
      R"(30:33: error: path "/opt/kiln/a" is there twice (at /methods/source/build/copy/1); first at /methods/source/build/copy/0)"},
     {"NativeInTheEnvironment", R"("OPENBLAS_VERBOSE": "0")", R"("CFLAGS": "-O2 -march=native")",
@@ -263,7 +264,7 @@ const std::vector<Mistake> kRecipeMistakes = {
      "17:27: error: expected a step of PGO, found 'used' (at /methods/distro/optimise/pgo); did you mean "
      "'use'?"},
     {"RelativeProfile", R"("optimised": true)", R"("optimise": {"profile": "a"})", Schema::refuses,
-     R"(17:31: error: expected an absolute path, found "a" (at /methods/distro/optimise/profile); such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
+     R"(17:31: error: expected an absolute path, found "a" (at /methods/distro/optimise/profile); for example /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
     {"EmptyOptimise", R"("optimised": true)", R"("optimise": {})", Schema::refuses,
      "17:19: error: expected level, lto, pgo or profile, found an empty object (at "
      "/methods/distro/optimise)"},
@@ -286,7 +287,7 @@ const std::vector<Mistake> kRecipeMistakes = {
      "newest is 0.3.29"},
     {"ConditionOnARangeOfTargets", R"("target": "*,nvidia*")", R"("target": ">=zen2")", Schema::refuses,
      "22:142: error: expected a target or a glob over targets, found '>=zen2' (at "
-     "/methods/distro/needs/1/any/0/when/target); such as *nvidia* or zen*"},
+     "/methods/distro/needs/1/any/0/when/target); for example *nvidia* or zen*"},
     {"TestBesideAComponent", R"("target": "zen*")", R"("with": "toolchain/gcc")", Schema::refuses,
      "34:100: error: only a file may ask what else is in the image (at /test/1/when/with); that follows from "
      "what is needed"},
@@ -294,11 +295,11 @@ const std::vector<Mistake> kRecipeMistakes = {
      "22:140: error: only a file may ask what else is in the image (at "
      "/methods/distro/needs/1/any/0/when/with); that follows from what is needed"},
     {"FileBesideNoComponent", R"("toolchain/gcc@>=12 <15")", R"("gcc@12")", Schema::refuses,
-     "26:65: error: expected a component, found 'gcc@12' (at /methods/source/files/0/when/with); such as "
+     "26:65: error: expected a component, found 'gcc@12' (at /methods/source/files/0/when/with); for example "
      "framework/pytorch or toolchain/python@3.12"},
     {"FileBesideABadName", R"("toolchain/gcc@>=12 <15")", R"("toolchain/../gcc")", Schema::refuses,
      "26:65: error: expected a component, found 'toolchain/../gcc' (at /methods/source/files/0/when/with); "
-     "such as framework/pytorch or toolchain/python@3.12"},
+     "for example framework/pytorch or toolchain/python@3.12"},
     {"FileBesideAnEmptyVersion", R"("toolchain/gcc@>=12 <15")", R"("toolchain/gcc@")", Schema::refuses,
      "26:65: error: no version after '@' in 'toolchain/gcc@' (at /methods/source/files/0/when/with)"},
     {"FileBesideABadRange", R"("toolchain/gcc@>=12 <15")", R"("toolchain/gcc@12 or so>")", Schema::accepts,
@@ -306,8 +307,8 @@ const std::vector<Mistake> kRecipeMistakes = {
      "(2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'"},
     {"OneAlternative", R"({"kind": "library", "name": "mkl", "when": {"target": "*,nvidia*"}}, )", "",
      Schema::refuses,
-     "22:87: error: one alternative is no choice (at /methods/distro/needs/1/any); write it as a need of its "
-     "own"},
+     "22:87: error: one alternative is no choice (at /methods/distro/needs/1/any); write it as a separate "
+     "need"},
     {"AlternativesOfAlternatives", R"({"kind": "library", "name": "blis"})",
      R"({"any": [{"kind": "library", "name": "blis"}]})", Schema::refuses,
      "22:158: error: unknown key 'any' (at /methods/distro/needs/1/any/1/any); known keys: kind, name, "
@@ -328,20 +329,19 @@ const std::vector<Mistake> kRecipeMistakes = {
      "35:16: error: an upstream needs 'pypi' or 'git' (at /upstream/0); {\"pypi\": \"torch\"}, or {\"git\": "
      "\"https://…\", \"tags\": \"v*\"}"},
     {"UpstreamThatIsNoUrl", R"("https://example.org/openblas.git")", R"("openblas.git")", Schema::refuses,
-     "36:24: error: expected a URL, found 'openblas.git' (at /upstream/1/git); such as https://…"},
+     "36:24: error: expected a URL, found 'openblas.git' (at /upstream/1/git); for example https://…"},
     {"UpstreamWithoutTags", R"(, "tags": "v*")", "", Schema::refuses,
-     "36:16: error: which tags of the repository are releases? (at /upstream/1); add \"tags\": \"v*\" beside "
-     "'git'; * stands for the version"},
+     "36:16: error: which tags of the repository are releases? (at /upstream/1); add \"tags\": \"v*\" next "
+     "to 'git'; * stands for the version"},
     {"TagsOfAPackage", R"("scipy-openblas",)", R"("scipy-openblas", "tags": "v*",)", Schema::refuses,
-     "35:16: error: only a repository has 'tags' (at /upstream/0); add \"tags\": \"v*\" beside 'git'; * "
-     "stands "
-     "for the version"},
+     "35:16: error: only a repository has 'tags' (at /upstream/0); add \"tags\": \"v*\" next to 'git'; * "
+     "stands for the version"},
     {"TagsWithoutAStar", R"("v*")", R"("v1")", Schema::refuses,
      "36:68: error: expected a pattern of tags, found 'v1' (at /upstream/1/tags); one * stands for the "
-     "version, as in v*; letters, digits and _ . / + - beside it"},
+     "version, as in v*; letters, digits and _ . / + - next to it"},
     {"TagsWithTwoStars", R"("v*")", R"("*.*")", Schema::refuses,
      "36:68: error: expected a pattern of tags, found '*.*' (at /upstream/1/tags); one * stands for the "
-     "version, as in v*; letters, digits and _ . / + - beside it"},
+     "version, as in v*; letters, digits and _ . / + - next to it"},
     {"AcceptOfEverything", R"("test": )", R"("accept": [{"file": "*/lib*.so*", "reason": "r"}], "test": )",
      Schema::accepts,
      "34:23: error: '*/lib*.so*' accepts more than one program or library (at /accept/0/file); write the "

@@ -144,9 +144,8 @@ TEST(RecipeDraft, RefusesSecretsThatNoScriptGetsOrThatAreTheSites) {
   };
   std::string json = with_secrets("[]", "[]");
   json.insert(json.find(R"("build": {)"), R"("secrets": ["token"], )");
-  EXPECT_NE(error(json).find(
-                "error: this method has no script that reads them (at /methods/source/secrets); those of "
-                "a build stage's script stand in 'build'"),
+  EXPECT_NE(error(json).find("error: this method has no script that reads them (at /methods/source/secrets); "
+                             "those of a build stage's script belong in 'build'"),
             std::string::npos);
   for (const char* bad : {"pip.conf", "gitconfig", "ca-certificates.crt"}) {
     const std::string list = "[\"" + std::string(bad) + "\"]";
@@ -259,11 +258,11 @@ TEST(RecipeDraft, RefusesABadFolder) {
     return input_error([&] { read_recipe(kBase, file, FakeFileSystem()); });
   };
   EXPECT_EQ(error("libary/a/recipe.json"),
-            "libary/a/recipe.json: error: a recipe lies in <kind>/<name>/, and 'libary' is not a kind; did "
+            "libary/a/recipe.json: error: a recipe is in <kind>/<name>/, and 'libary' is not a kind; did "
             "you mean "
             "'library'?");
   EXPECT_EQ(error("things/a/recipe.json"),
-            "things/a/recipe.json: error: a recipe lies in <kind>/<name>/, and 'things' is not a kind; "
+            "things/a/recipe.json: error: a recipe is in <kind>/<name>/, and 'things' is not a kind; "
             "kinds: base, "
             "toolchain, library, framework, compiler, distributed, runtime, workload, application");
   const std::string hint = "; letters, digits and _ . - only, and a letter or digit first";

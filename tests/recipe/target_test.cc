@@ -91,13 +91,14 @@ TEST(Target, UnknownNamesAreRefusedWhereTheyStand) {
   EXPECT_EQ(error("testbad"),
             "matrix/demo.json:14:16: error: there is no target 'testbad' (at /axes/target/0); did you mean "
             "'testbed'?");
-  EXPECT_EQ(
-      error("zen3,sm_80"),
-      "matrix/demo.json:14:16: error: expected an accelerator, found 'sm_80' (at /axes/target/0); such as "
-      "nvidia:sm_80 or amd:gfx90a");
-  EXPECT_EQ(error("zen3,"),
-            "matrix/demo.json:14:16: error: expected an accelerator, found '' (at /axes/target/0); such as "
+  EXPECT_EQ(error("zen3,sm_80"),
+            "matrix/demo.json:14:16: error: expected an accelerator, found 'sm_80' (at /axes/target/0); for "
+            "example "
             "nvidia:sm_80 or amd:gfx90a");
+  EXPECT_EQ(
+      error("zen3,"),
+      "matrix/demo.json:14:16: error: expected an accelerator, found '' (at /axes/target/0); for example "
+      "nvidia:sm_80 or amd:gfx90a");
   EXPECT_EQ(error("zen3,nvidia:sm_80,nvidia:sm_80"),
             "matrix/demo.json:14:16: error: accelerator 'nvidia:sm_80' is there twice in "
             "'zen3,nvidia:sm_80,nvidia:sm_80' (at /axes/target/0)");
@@ -128,16 +129,19 @@ const std::vector<Mistake> kTargetMistakes = {
     {"CpuOfWrongType", R"("broadwell")", R"(["broadwell"])", Schema::refuses,
      "1:9: error: expected a string, found an array (at /cpu)"},
     {"AcceleratorWithoutVendor", "nvidia:sm_61", "sm_61", Schema::refuses,
-     "1:39: error: expected an accelerator, found 'sm_61' (at /accelerators/0); such as nvidia:sm_80 or "
+     "1:39: error: expected an accelerator, found 'sm_61' (at /accelerators/0); for example nvidia:sm_80 or "
      "amd:gfx90a"},
     {"AcceleratorOfUnknownVendor", "nvidia:sm_61", "nvidea:sm_61", Schema::refuses,
-     "1:39: error: expected an accelerator, found 'nvidea:sm_61' (at /accelerators/0); such as nvidia:sm_80 "
+     "1:39: error: expected an accelerator, found 'nvidea:sm_61' (at /accelerators/0); for example "
+     "nvidia:sm_80 "
      "or amd:gfx90a"},
     {"ShortCapability", "nvidia:sm_61", "nvidia:sm_6", Schema::refuses,
-     "1:39: error: expected an accelerator, found 'nvidia:sm_6' (at /accelerators/0); such as nvidia:sm_80 "
+     "1:39: error: expected an accelerator, found 'nvidia:sm_6' (at /accelerators/0); for example "
+     "nvidia:sm_80 "
      "or amd:gfx90a"},
     {"BadChip", "nvidia:sm_61", "amd:gfx9x", Schema::refuses,
-     "1:39: error: expected an accelerator, found 'amd:gfx9x' (at /accelerators/0); such as nvidia:sm_80 or "
+     "1:39: error: expected an accelerator, found 'amd:gfx9x' (at /accelerators/0); for example nvidia:sm_80 "
+     "or "
      "amd:gfx90a"},
     {"AcceleratorTwice", R"(["nvidia:sm_61"])", R"(["nvidia:sm_61", "nvidia:sm_61"])", Schema::refuses,
      R"(1:55: error: accelerator "nvidia:sm_61" is there twice (at /accelerators/1); first at /accelerators/0)"},

@@ -165,7 +165,7 @@ TEST(ResolveTest, WishesInACircleAreAnError) {
   EXPECT_EQ(error_of([&] {
               Resolver(recipes).run(cell({{"library", "a+b"}}));
             }),
-            "recipes/library/a/recipe.json:8:3: error: components are layered upon each other in a circle: "
+            "recipes/library/a/recipe.json:8:3: error: components are layered on each other in a circle: "
             "library/a → library/b "
             "→ library/a (at /methods/distro); take one out of 'needs' or 'after'");
 }

@@ -106,7 +106,8 @@ TEST_F(CachesOfSteps, WhatPipCallsDamagedGoesAndTheScriptRunsOnceMore) {
   };
   EXPECT_EQ(run(step.key), StepOutcome::done) << log(step);
   EXPECT_EQ(with_cache, (std::vector<bool>{true, false}));
-  EXPECT_NE(log(step).find("again without the cache, which may be damaged and is gone"), std::string::npos);
+  EXPECT_NE(log(step).find("again without the cache, which may be damaged and was removed"),
+            std::string::npos);
 
   with_cache.clear();
   fs::remove(state.step(step.key));

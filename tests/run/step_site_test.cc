@@ -98,11 +98,11 @@ TEST_F(SiteOfSteps, ASecretThatTheSiteLacksIsNamedBeforeAnythingRuns) {
   EXPECT_EQ(problem("token"),
             "the recipe needs the secret 'token', and the site file does not say where it is");
   EXPECT_EQ(problem("variable"),
-            "the secret 'variable' is to be in the environment variable TOKEN, which is not set");
+            "the secret 'variable' should be in the environment variable TOKEN, which is not set");
   EXPECT_EQ(problem("gone"),
-            "the secret 'gone' is to be in " + (folder / "gone").string() + ", which is not there");
-  EXPECT_EQ(problem("pipe"), "the secret 'pipe' is to be in /dev/zero, which is no file of at most 1 MiB");
-  EXPECT_EQ(problem("folder"), "the secret 'folder' is to be in " + folder.path().string() +
+            "the secret 'gone' should be in " + (folder / "gone").string() + ", which is missing");
+  EXPECT_EQ(problem("pipe"), "the secret 'pipe' should be in /dev/zero, which is no file of at most 1 MiB");
+  EXPECT_EQ(problem("folder"), "the secret 'folder' should be in " + folder.path().string() +
                                    ", which is no file of at most 1 MiB");
   EXPECT_TRUE(engine.runs.empty());
 }

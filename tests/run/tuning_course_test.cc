@@ -139,7 +139,7 @@ TEST_F(CourseTest, AFailureOfTheRivalIsToldOnce) {
   const TuningJournal journal = run();
   EXPECT_EQ(journal.rival_failed, "it crashed");
   EXPECT_EQ(journal.turns.size(), 14u);
-  EXPECT_EQ(told_with("goes on without run_cpu"), 1u);
+  EXPECT_EQ(told_with("continues without run_cpu"), 1u);
   EXPECT_TRUE(verdict_of(journal).recommended);
 }
 

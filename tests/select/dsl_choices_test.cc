@@ -83,9 +83,10 @@ TEST(Dsl, AGpuIsAnAcceleratorOfItsVendor) {
                              "/optimisation/opt_build/gpu); remove one of them"));
   EXPECT_NE(message(R"({"acc_type": "none", "gpu": "sm_90"})").find("and acc_type is none"),
             std::string::npos);
-  EXPECT_TRUE(message(R"({"gpu": "a100"})")
-                  .ends_with("error: expected a GPU, found 'a100' (at /optimisation/opt_build/gpu); such as "
-                             "sm_90 or gfx90a"));
+  EXPECT_TRUE(
+      message(R"({"gpu": "a100"})")
+          .ends_with("error: expected a GPU, found 'a100' (at /optimisation/opt_build/gpu); for example "
+                     "sm_90 or gfx90a"));
   for (const char* gpu : {"nvidia", "sm90", "compute_90", "nvidia:gfx90a", "fpga:x", "amd:sm_80"})
     EXPECT_NE(message(fmt::format(R"({{"gpu": "{}"}})", gpu)).find("expected a GPU"), std::string::npos)
         << gpu;

@@ -36,7 +36,7 @@ TEST(Explain, SaysWhyWithNumbers) {
       "  has every choice: pytorch, optimised build\n"
       "  measured 185.0 ms/step, quartiles 184.0 to 187.0 (mnist-cnn, Xeon A, 2 cores): no difference to "
       "pytorch:blis (0.98 to 1.19), 1.64 times as fast as pytorch:stock (1.49 to 1.80)\n"
-      "  stale: its last rebuild failed, an earlier image stands in\n"
+      "  stale: its last rebuild failed, and an earlier image replaces it\n"
       "also qualify, best first:\n"
       "  pytorch:blis: 200.0 ms/step, quartiles 199.0 to 202.0\n"
       "  pytorch:stock: 303.0 ms/step, quartiles 302.0 to 305.0\n"
@@ -240,7 +240,8 @@ TEST(Explain, NamesTheDifferenceThatDecided) {
             "built for x86_64_v3, better code for this processor than x86_64_v2 of pytorch:b");
   EXPECT_EQ(last_reason({image("a"), image("b", "2.6.0", "x86_64_v2")}),
             "built for x86_64_v2, which runs in more places than x86_64_v3 of pytorch:a");
-  EXPECT_EQ(last_reason({image("a"), image("b", "2.7rc1")}), "a release; 2.7rc1 of pytorch:b is none");
+  EXPECT_EQ(last_reason({image("a"), image("b", "2.7rc1")}),
+            "a release; 2.7rc1 of pytorch:b is a pre-release");
   EXPECT_EQ(last_reason({image("a", "2.10"), image("b", "2.9")}),
             "version 2.10 is newer than 2.9 of pytorch:b");
   EXPECT_EQ(last_reason({image("a"), image("b")}), "equal to pytorch:b, and first by name");

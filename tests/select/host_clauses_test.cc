@@ -204,9 +204,9 @@ TEST(ReadHost, ChecksWhatItReads) {
   EXPECT_EQ(
       fault(R"({"cpu": "zen44"})"),
       "node.json:1:9: error: archspec knows no microarchitecture 'zen44' (at /cpu); did you mean 'zen4'?");
-  EXPECT_EQ(
-      fault(R"({"cpu": "zen4", "kernel": "garbage"})"),
-      "node.json:1:27: error: 'garbage' is no version of a kernel (at /kernel); such as 5.15.0-91-generic");
+  EXPECT_EQ(fault(R"({"cpu": "zen4", "kernel": "garbage"})"),
+            "node.json:1:27: error: 'garbage' is no version of a kernel (at /kernel); for example "
+            "5.15.0-91-generic");
   EXPECT_NE(fault(R"({"cpu": "zen4", "driver": "new"})").find("'new' is no version of NVIDIA's driver"),
             std::string::npos);
   EXPECT_NE(fault(R"({"cpu": "zen4", "glibc": ""})").find("'' is no version of glibc"), std::string::npos);

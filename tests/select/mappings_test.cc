@@ -140,7 +140,7 @@ TEST(Mappings, ANameMayHaveItsHub) {
   EXPECT_EQ(
       message("o/i", R"(, "container_registry": "https://images.example.org")"),
       "map.json:1:87: error: expected a hub or a registry's host, found 'https://images.example.org' (at "
-      "/container_registry); such as docker, library or images.example.org:5000");
+      "/container_registry); for example docker, library or images.example.org:5000");
   EXPECT_NE(message("docker://", "").find("an image name is not empty"), std::string::npos);
 }
 

@@ -220,7 +220,7 @@ TEST_F(ServiceTest, PagesAreWhateverElseIsAskedFor) {
   EXPECT_EQ(policies, 1);
   EXPECT_EQ(caches, 1);
   EXPECT_EQ(error(ask("GET", "/images/a/c.html")),
-            "404 there is nothing at this path; /openapi.json says what there is");
+            "404 there is nothing at this path; /openapi.json lists the requests");
   EXPECT_EQ(ask("POST", "/").status, 404);
   EXPECT_NE(ask("GET", "/metrics").body.find("kiln_requests_total{verb=\"page\",code=\"200\"} 3\n"),
             std::string::npos);

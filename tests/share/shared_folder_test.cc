@@ -37,7 +37,7 @@ TEST_F(SharedFolder, WhatOthersMayWriteIsNotOurs) {
   refuses(kStep, "its record there may be written by its group");
   fs::permissions(record(tag), fs::perms::group_write, fs::perm_options::remove);
   fs::permissions(record(tag).parent_path(), fs::perms::others_write, fs::perm_options::add);
-  refuses(kStep, "its record there may be written by everybody");
+  refuses(kStep, "its record there may be written by all users");
   fs::permissions(record(tag).parent_path(), fs::perms::others_write, fs::perm_options::remove);
   EXPECT_TRUE(takes(kStep));
 }

@@ -156,9 +156,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"id_twice", [](Parts& p) { p.objects[0].id = 2; }, "two objects have the id 2"},
         Mutation{"group", [](Parts& p) { p.objects[0].group = 1; }, "object 1: group 0x1 is no group number"},
         Mutation{"link", [](Parts& p) { p.objects[0].link = 9; },
-                 "object 1: linked to 0x9, which is not there"},
+                 "object 1: linked to 0x9, which is missing"},
         Mutation{"link_itself", [](Parts& p) { p.objects[0].link = 1; },
-                 "object 1: linked to 0x1, which is not there"},
+                 "object 1: linked to 0x1, which is missing"},
         Mutation{"offset_low", [](Parts& p) { p.objects[0].offset = 0; },
                  "object 1: 100 bytes at 0 lie outside the data section"},
         Mutation{"offset_huge", [](Parts& p) { p.objects[0].offset = kHuge; },
@@ -246,7 +246,7 @@ TEST(SifReader, ChecksThePrimaryPartition) {
   used[41] = 17;
   EXPECT_EQ(check(used), "the primary partition's SquashFS has 4352 bytes, of which 4096 are there");
   table[64 + 1] = 1;
-  EXPECT_EQ(check(table), "the primary partition's SquashFS has a table at 256, behind its end");
+  EXPECT_EQ(check(table), "the primary partition's SquashFS has a table at 256, after its end");
 }
 
 }  // namespace

@@ -126,9 +126,10 @@ TEST(Launcher, WithoutPartitionsIsTakenAsItIs) {
 }
 
 TEST(Launcher, IsRefusedWhereOneOfTheTwoIsMissing) {
-  EXPECT_EQ(error_in(R"({"launcher": ["srun"], "partition": "build"})").format(),
-            "site.json:1:37: error: no word of the launcher asks for a partition (at /partition); such as "
-            "\"--partition={partition}\"");
+  EXPECT_EQ(
+      error_in(R"({"launcher": ["srun"], "partition": "build"})").format(),
+      "site.json:1:37: error: no word of the launcher asks for a partition (at /partition); for example "
+      "\"--partition={partition}\"");
   const Error nameless = error_in(R"({"launcher": ["srun", "-p", "{partition}"]})");
   EXPECT_EQ(nameless.where().pointer, "/launcher");
   EXPECT_EQ(nameless.message(), "{partition} has no name");

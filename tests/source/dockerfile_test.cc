@@ -130,9 +130,9 @@ TEST(Dockerfile, OnBuildHoldsAnInstruction) {
   ASSERT_EQ(onbuild.trigger.size(), 1u);
   EXPECT_EQ(onbuild.trigger[0].verb, DockerVerb::copy);
   EXPECT_EQ(docker_error("FROM x\nONBUILD ONBUILD RUN a\n"),
-            "Dockerfile:2:9: error: ONBUILD cannot stand after ONBUILD");
+            "Dockerfile:2:9: error: ONBUILD is not allowed after ONBUILD");
   EXPECT_EQ(docker_error("FROM x\nONBUILD FROM y\n"),
-            "Dockerfile:2:9: error: FROM cannot stand after ONBUILD");
+            "Dockerfile:2:9: error: FROM is not allowed after ONBUILD");
 }
 
 TEST(Dockerfile, WordsAndPairsSayWhereTheyEnd) {

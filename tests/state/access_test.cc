@@ -24,9 +24,8 @@ TEST(NeedStillThere, IsAboutWhatWasMadeInTheFolderThatWasThere) {
     FAIL() << "nothing is said";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::store);
-    EXPECT_EQ(error.message(),
-              "the state folder " + state.root().string() +
-                  " is not there any more: its file system was unmounted, or its server is away");
+    EXPECT_EQ(error.message(), "the state folder " + state.root().string() +
+                                   " is missing: its file system was unmounted, or its server is away");
   }
   EXPECT_TRUE(fs::is_empty(state.root()));
 }

@@ -6,7 +6,7 @@ Words go through as they are, but for those that start a script's container and 
   session  it starts the container, and never says how that ended
   flood    its answer does not end
   full     its disk is full
-  nothing  it says that the script is done, and has not started it
+  nothing  it reports that the script is done, but has not started it
 """
 import re
 import socket

@@ -16,15 +16,15 @@ namespace kiln {
 struct FlagOrigin {
   std::string variable;     // CFLAGS
   std::string value;        // -O2 -march=znver3 -mtune=znver3
-  std::string compiler;     // gcc 14.2.0; "" for what depends on the GPU alone
-  std::string target;       // what answered: zen3, or sm_80 sm_90
+  std::string compiler;     // gcc 14.2.0; "" for flags that depend on the GPU alone
+  std::string target;       // of the answer: zen3, or sm_80 sm_90
   std::string note{};       // why it is not the one asked for
   std::string from{};       // archspec's gcc 10.3: for zen3; -O2 by default
   std::string component{};  // whose script reads it: framework/pytorch
   bool operator==(const FlagOrigin&) const = default;
 };
 
-// A compiler by archspec's name for it; an empty name is none.
+// A compiler by archspec's name for it; an empty name means no compiler.
 struct CompilerVersion {
   std::string name;
   std::string version;
@@ -36,7 +36,7 @@ struct FlagQuestion {
   const Target* target = nullptr;  // both outlive the answer
   const Microarchitectures* cpus = nullptr;
   CompilerVersion compiler;
-  CompilerVersion fortran;  // of the stage, where `compiler` has no Fortran of its own; mostly a GCC
+  CompilerVersion fortran;  // of the stage, if `compiler` has no Fortran compiler; mostly a GCC
   Optimise optimise;
 };
 

@@ -17,7 +17,7 @@
 # debian trixie (hub)
 FROM docker.io/library/debian:trixie AS base
 
-# What the steps run; no layer of the image holds it.
+# Files that the steps run; no layer of the image contains them.
 FROM base AS kiln-files
 RUN mkdir -p /kiln/scripts/framework-pytorch && \
     printf '%s\n' \
