@@ -4,19 +4,18 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <set>
 
+#include "factory/app/user_namespaces.h"
 #include "factory/base/reading.h"
 #include "factory/cli/lock_use.h"
 #include "factory/cli/print.h"
 #include "factory/engine/engine.h"
 #include "factory/engine/user_namespace.h"
 #include "factory/os/ignored_calls.h"
-#include "factory/recipe/component_value.h"
 #include "factory/run/progress.h"
 #include "factory/state/access.h"
 
@@ -30,28 +29,6 @@ void write_to_stderr(const std::string& text) {
 
 ProgressStyle style_of(const GlobalOptions& options) {
   return progress_style(options.quiet ? "none" : options.progress, ::isatty(STDERR_FILENO) != 0);
-}
-
-// And where matrices have theirs.
-std::vector<fs::path> with_recipes_beside(std::vector<fs::path> roots,
-                                          const std::vector<std::string>& matrices) {
-  for (const std::string& matrix : matrices)
-    for (const char* beside : {"recipes", "../recipes"})
-      roots.push_back(fs::path(matrix).parent_path() / beside);
-  return roots;
-}
-
-// Recipes stand beside the matrix folder (`recipes/` next to `matrix/`), or beside the matrix file itself;
-// else those that kiln was installed with are used.
-std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path& matrix,
-                                   const FileSystem& files) {
-  for (const std::string& root : options.recipes)
-    if (!files.is_directory(root)) throw Error(ExitCode::input, fmt::format("there is no folder '{}'", root));
-  if (!options.recipes.empty()) return {options.recipes.begin(), options.recipes.end()};
-  for (const fs::path& root : {matrix.parent_path() / "recipes", matrix.parent_path() / ".." / "recipes",
-                               fs::path("recipes"), shared_folder() / "recipes"})
-    if (files.is_directory(root)) return {root.lexically_normal()};
-  throw Error(ExitCode::usage, "no recipes folder next to " + matrix.string(), "name it with --recipes");
 }
 
 std::string how_to_add(const std::vector<fs::path>& roots, const fs::path& of_kiln) {
@@ -106,15 +83,12 @@ std::string Invocation::archspec_version() const {
 CatalogueFiles Invocation::read(const std::string& matrix_file, const Lockfile* lock) {
   fs::path file = matrix_file;
   need_file(file);
-  std::vector<fs::path> roots = recipe_roots(options, file, files);
+  std::vector<fs::path> roots = recipe_roots(options.recipes, file, shared_folder(), files);
   const fs::path of_kiln = shared_folder() / "recipes";
   RecipeBook recipes = RecipeBook::read(files, roots);
   TargetBook targets = TargetBook::read(files, file.parent_path() / "targets", cpus());
   Matrix matrix = read_matrix(files, file);
-  auto lacks_recipe = [&](const std::string& workload) {
-    return recipes.find(Kind::workload, workload) == nullptr;
-  };
-  if (names_unknown(recipes, matrix) || std::ranges::any_of(workloads, lacks_recipe)) {
+  if (needs_own_recipes(recipes, matrix, workloads)) {
     if (files.is_directory(of_kiln)) {
       roots.insert(roots.begin(), of_kiln);  // a component in a later folder is the one that counts
       recipes = RecipeBook::read(files, roots);
@@ -151,21 +125,6 @@ void Invocation::note_cells(const Expansion& expansion, std::size_t images, std:
   site();  // a mistake in the site file shows before anything is run
 }
 
-std::vector<Error> faults_beside(const Resolution& resolution, const RecipeBook& recipes,
-                                 const TargetBook& targets) {
-  std::set<std::string> told;
-  for (std::size_t number = 0; number < resolution.broken(); ++number)
-    told.insert(resolution.broken(number).why.format());
-  std::vector<Error> faults;
-  auto add = [&](const Error& error) {
-    if (told.insert(error.format()).second) faults.push_back(error);
-  };
-  for (const Error& error : recipes.misplaced()) add(error);
-  for (const auto& [key, broken] : recipes.broken()) add(broken.why);
-  for (const auto& [name, why] : targets.broken()) add(why);
-  return faults;
-}
-
 void Invocation::note_faults(const std::vector<Error>& faults) const {
   for (const Error& error : faults) note(error.format("warning"));
 }
@@ -196,16 +155,8 @@ Catalogue Invocation::load(const std::string& matrix_file) {
 }
 
 Site Invocation::site() const {
-  Site site = options.site.empty() ? find_site(files, environment) : read_site(files, options.site);
-  if (!options.engine.empty()) site.engine = options.engine;
-  if (options.no_cache) site.cache.use = false;
-  if (!options.partition.empty()) site.launcher.ask_for(options.partition);
-  if (!options.mirror.empty()) site.mirror = fs::absolute(options.mirror).lexically_normal().string();
-  site.offline = options.offline;
-  if (site.offline && site.mirror.empty())
-    throw Error(ExitCode::usage, "--offline, and no mirror is named",
-                "--mirror DIR, or \"mirror\" in the site file; `kiln mirror` makes one");
-  return site;
+  return with_wishes(options.site.empty() ? find_site(files, environment) : read_site(files, options.site),
+                     {options.engine, options.partition, options.mirror, options.no_cache, options.offline});
 }
 
 StatePaths Invocation::state() const { return StatePaths(fs::absolute(options.state).lexically_normal()); }
@@ -276,24 +227,22 @@ void Invocation::need_file(const fs::path& file) const {
 }
 
 void Invocation::need_root_for_steps() const {
-  if (!site().launcher.slurm) need_root_or_namespace();
+  if (steps_need_root(site())) need_root_or_namespace();
 }
 
 void Invocation::need_root_or_namespace() const {
   const Site site = this->site();
-  if (!site.launcher.is_used()) need_engine(site.engine, runner);
-  if (::geteuid() == 0) {
+  if (needs_engine_here(site)) need_engine(site.engine, runner);
+  const RootWay way = root_way(::geteuid() == 0, site);
+  if (way == RootWay::has_it) {
     if (auto outside = environment.find(kOutside); outside != environment.end())
       report_to_outside(outside->second);
     if (is_single_id(files.read("/proc/self/uid_map").value_or(""))) stop_setting_groups();
     return;
   }
-  std::string line = files.read("/proc/self/cmdline").value_or("");
-  std::vector<std::string> words = {fs::read_symlink("/proc/self/exe").string()};
-  for (std::size_t start = line.find('\0') + 1, end; (end = line.find('\0', start)) != std::string::npos;
-       start = end + 1)
-    words.push_back(line.substr(start, end - start));
-  if (site.engine == "apptainer") {
+  std::vector<std::string> words =
+      words_again(files.read("/proc/self/cmdline").value_or(""), fs::read_symlink("/proc/self/exe").string());
+  if (way == RootWay::own_namespace) {
     const NamespaceIds ids = ids_of_user(files, runner);
     started_in.enter();
     run_in_own_namespace(std::move(words), ids);

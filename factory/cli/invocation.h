@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/app/catalogue.h"
 #include "factory/base/effects.h"
 #include "factory/cpu/microarchitecture.h"
 #include "factory/derive/derivation.h"
@@ -49,13 +50,6 @@ struct CatalogueFiles {
   RecipeBook recipes;
   TargetBook targets;
   Matrix matrix;
-};
-
-// The files that -f names, read and planned.
-struct Catalogue {
-  RecipeBook recipes;
-  BuildPlan plan;
-  std::vector<Error> faults;  // of recipes and targets, but for those that broken cells have as their reason
 };
 
 // The folder in which the program was started, held open: its path may lead through folders that this user
@@ -159,10 +153,6 @@ class Invocation {
 
   std::optional<Microarchitectures> cpus_;
 };
-
-// Broken recipes and targets whose errors no broken cell has as its reason.
-std::vector<Error> faults_beside(const Resolution& resolution, const RecipeBook& recipes,
-                                 const TargetBook& targets);
 
 // `share/kiln` next to the folder of the running program, with recipes/, matrix/ and archspec/:
 // PREFIX/bin/kiln finds PREFIX/share/kiln, wherever PREFIX was moved. It need not exist. Of a program that
