@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "factory/app/application_inputs.h"
 #include "factory/base/reading.h"
 #include "factory/cli/derive.h"
 #include "factory/cli/invocation.h"
@@ -172,16 +173,6 @@ void hand_over(const JobAnswer& answer, const JobCommandOptions& options, Invoca
   }
 }
 
-// A document from another user may come with symbolic links to files of this user.
-void need_inside(const fs::path& folder, const fs::path& named) {
-  if (named.empty()) return;
-  const fs::path root = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder);
-  const fs::path below = fs::weakly_canonical(root / named).lexically_relative(root);
-  if (below.empty() || *below.begin() == "..")
-    throw Error(ExitCode::input, SourceLocation{(folder / named).string(), 0, 0, ""},
-                "is a symbolic link out of the folder of the document", "copy the file there");
-}
-
 // Without the image to derive from. Paths begin at the folder of the document, or at the current folder if it
 // is read from stdin.
 DeriveOptions derive_options(const JobDerivation& wanted, const JobCommandOptions& options) {
@@ -190,8 +181,11 @@ DeriveOptions derive_options(const JobDerivation& wanted, const JobCommandOption
   for (const std::string& named : {wanted.requirements, copy.folder.string(), wanted.run, wanted.test})
     need_inside(folder, named);
   auto file = [&](const std::string& named) { return named.empty() ? "" : (folder / named).string(); };
-  return {options.matrices.front(),   {},      wanted.name,      file(wanted.requirements),
-          file(copy.folder.string()), copy.at, file(wanted.run), file(wanted.test)};
+  return {
+      options.matrices.front(),
+      {},
+      wanted.name,
+      {file(wanted.requirements), file(copy.folder.string()), copy.at, file(wanted.run), file(wanted.test)}};
 }
 
 // The keys of the document are options of `kiln derive`: what is wrong with one is told at its place.
@@ -223,7 +217,8 @@ DeriveImage deriver(const JobRequest& job, const JobCommandOptions& options, con
   // Once, and before anything is built: kiln reports a wrong file first, and uses the bytes that it checked.
   const DeriveOptions application =
       of_document(job, [&] { return derive_options(*job.derivation, options); });
-  const ApplicationInputs inputs = read_inputs(application, invocation);
+  const ApplicationInputs inputs =
+      read_inputs(application.name, application.files, invocation.state().root(), invocation.files);
   return [&, application, inputs](const ImageRecord& parent, const JobDerivation&) {
     DeriveOptions upon = application;
     upon.images = {parent.name()};

@@ -1,10 +1,12 @@
+#include "factory/app/application_inputs.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "factory/base/reading.h"
 #include "factory/base/text.h"
-#include "factory/cli/derive.h"
 #include "factory/derive/folder_archive.h"
 #include "factory/oci/overlay_tree.h"
 
@@ -13,11 +15,14 @@ namespace {
 
 constexpr std::uint64_t kMostText = 4u << 20;  // of a script or a requirements file
 
-std::optional<std::string> input_text(const std::string& file, const Invocation& invocation) {
+std::optional<std::string> input_text(const std::string& file, const FileSystem& files) {
   if (file.empty()) return std::nullopt;
-  invocation.need_file(file);
+  if (!files.exists(file) || files.is_directory(file)) {
+    MissingFile missing = describe_missing(files, file);
+    throw Error(ExitCode::input, std::move(missing.message), std::move(missing.hint));
+  }
   const SourceLocation where{file, 0, 0, ""};
-  auto text = invocation.files.read(file, kMostText);
+  auto text = files.read(file, kMostText);
   if (!text) throw Error(ExitCode::input, where, "the file is missing");
   if (text->find_first_not_of(" \t\r\n") == std::string::npos)
     throw Error(ExitCode::input, where, "the file is empty");
@@ -26,8 +31,8 @@ std::optional<std::string> input_text(const std::string& file, const Invocation&
   return text;
 }
 
-std::optional<std::string> script_text(const std::string& file, const Invocation& invocation) {
-  auto text = input_text(file, invocation);
+std::optional<std::string> script_text(const std::string& file, const FileSystem& files) {
+  auto text = input_text(file, files);
   const std::size_t end = text ? text->find("\r\n") : std::string::npos;
   if (end == std::string::npos) return text;
   const std::string before = text->substr(0, end);
@@ -60,20 +65,30 @@ CopyWords copy_words(const std::string& copy, const std::string& name) {
   return {copy.substr(0, colon), path};
 }
 
-ApplicationInputs read_inputs(const DeriveOptions& options, const Invocation& invocation) {
-  if (options.requirements.empty() && options.copy.empty() && options.run.empty())
+ApplicationInputs read_inputs(const std::string& name, const ApplicationFiles& named, const fs::path& state,
+                              const FileSystem& files) {
+  if (named.requirements.empty() && named.copy.empty() && named.run.empty())
     throw Error(ExitCode::usage, "nothing to add to the image", "name --requirements, --copy or --run");
   ApplicationInputs inputs;
-  inputs.requirements = input_text(options.requirements, invocation);
-  if (!options.copy.empty()) {
-    const CopyWords words = options.copy_at.empty() ? copy_words(options.copy, options.name)
-                                                    : CopyWords{options.copy, options.copy_at};
+  inputs.requirements = input_text(named.requirements, files);
+  if (!named.copy.empty()) {
+    const CopyWords words =
+        named.copy_at.empty() ? copy_words(named.copy, name) : CopyWords{named.copy, named.copy_at};
     inputs.files_at = words.at;
-    inputs.files = folder_archive(words.folder, invocation.state().root());
+    inputs.files = folder_archive(words.folder, state);
   }
-  inputs.run = script_text(options.run, invocation);
-  inputs.test = script_text(options.test, invocation);
+  inputs.run = script_text(named.run, files);
+  inputs.test = script_text(named.test, files);
   return inputs;
+}
+
+void need_inside(const fs::path& folder, const fs::path& named) {
+  if (named.empty()) return;
+  const fs::path root = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder);
+  const fs::path below = fs::weakly_canonical(root / named).lexically_relative(root);
+  if (below.empty() || *below.begin() == "..")
+    throw Error(ExitCode::input, SourceLocation{(folder / named).string(), 0, 0, ""},
+                "is a symbolic link out of the folder of the document", "copy the file there");
 }
 
 }  // namespace kiln
