@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
+#include "factory/app/bench_parts.h"
 #include "factory/base/reading.h"
-#include "factory/base/text.h"
 #include "factory/bench/suite.h"
 #include "factory/cli/named_files.h"
 #include "factory/cli/print.h"
@@ -74,78 +73,44 @@ struct BenchOptions : CellOptions {
   SearchTerms terms;  // of the search
 };
 
-// A workload and the cells it is run in.
-struct BenchPart {
-  BenchWork work;
-  CellOptions cells;
+// The works of all parts, and for each the cells that it runs in.
+struct BenchParts {
+  std::vector<BenchWork> works;
+  std::vector<CellOptions> cells;
 };
 
-// "1,2": each of them.
-std::vector<int> ranks_of(const std::string& text) {
-  constexpr std::size_t kDigits = 4;
-  std::vector<int> all;
-  for (std::string_view item : split(text, ',')) {
-    const std::string number(trimmed(item));
-    if (number.empty() || number.size() > kDigits || number.front() == '0' ||
-        !std::ranges::all_of(number, is_digit))
-      throw Error(ExitCode::usage, fmt::format("--ranks: expected numbers of processes, found '{}'", text),
-                  "for example 1,2,4");
-    all.push_back(std::stoi(number));
-  }
-  return all;
-}
-
-// A part for each number of ranks.
-std::vector<BenchPart> parts_of_options(const BenchOptions& options) {
-  std::vector<BenchPart> parts;
-  for (int ranks : options.ranks.empty() ? std::vector<int>{0} : ranks_of(options.ranks)) {
-    parts.push_back({options.work, options});
-    parts.back().work.wishes.ranks = ranks;
-  }
+BenchParts parts_of_options(const BenchOptions& options) {
+  BenchParts parts{works_of_ranks(options.work, options.ranks), {}};
+  parts.cells.assign(parts.works.size(), options);
   return parts;
 }
 
-std::vector<BenchPart> parts_of_suite(const BenchOptions& options, Invocation& invocation) {
+BenchParts parts_of_suite(const BenchOptions& options, Invocation& invocation) {
   const Suite suite = suite_from_json(read_document(invocation.files, options.suite).root());
-  std::vector<BenchPart> parts;
+  BenchParts parts;
   for (const SuiteWorkload& workload : suite.workloads) {
-    BenchPart part{options.work, options};
-    part.work.workload = workload.name;
-    part.work.wishes = {workload.steps, workload.ranks, workload.data};
-    if (workload.rounds > 0) part.work.rounds = workload.rounds;
-    part.cells.cells = workload.cells;
-    part.cells.exclude = workload.exclude;
-    parts.push_back(std::move(part));
+    parts.works.push_back(work_of(options.work, workload));
+    parts.cells.push_back(options);
+    parts.cells.back().cells = workload.cells;
+    parts.cells.back().exclude = workload.exclude;
   }
   return parts;
 }
 
 // All that can be wrong with what is asked is said before anything is run.
-std::vector<ChosenCells> choose_all(const std::vector<BenchPart>& parts, const Catalogue& catalogue,
-                                    Invocation& invocation) {
-  std::vector<ChosenCells> chosen;
-  for (const BenchPart& part : parts) {
-    chosen.push_back(choose_whole_cells(catalogue.plan.resolution(), part.cells, invocation));
-    if (catalogue.recipes.find(Kind::workload, part.work.workload) == nullptr)
-      throw Error(ExitCode::usage, "there is no workload '" + part.work.workload + "'",
-                  did_you_mean(part.work.workload, catalogue.recipes.names(Kind::workload)));
+std::vector<ImageNumbers> choose_all(const BenchParts& parts, const Catalogue& catalogue,
+                                     Invocation& invocation) {
+  std::vector<ImageNumbers> chosen;
+  for (std::size_t i = 0; i < parts.works.size(); ++i) {
+    chosen.push_back(choose_whole_cells(catalogue.plan.resolution(), parts.cells[i], invocation).images);
+    workload_named(catalogue.recipes, parts.works[i].workload);
   }
   return chosen;
 }
 
-// How many runs follow each part, if all of its images are measured.
-void count_what_follows(std::vector<BenchPart>& parts, const std::vector<ChosenCells>& chosen) {
-  std::size_t after = 0;
-  for (std::size_t i = parts.size(); i-- > 0;) {
-    parts[i].work.runs_after = after;
-    after += chosen[i].images.size() * static_cast<std::size_t>(parts[i].work.rounds);
-  }
-}
-
-std::vector<BenchPart> parts_of(const BenchOptions& options, Invocation& invocation) {
-  std::vector<BenchPart> parts =
-      options.suite.empty() ? parts_of_options(options) : parts_of_suite(options, invocation);
-  for (const BenchPart& part : parts) invocation.workloads.push_back(part.work.workload);
+BenchParts parts_of(const BenchOptions& options, Invocation& invocation) {
+  BenchParts parts = options.suite.empty() ? parts_of_options(options) : parts_of_suite(options, invocation);
+  for (const BenchWork& work : parts.works) invocation.workloads.push_back(work.workload);
   return parts;
 }
 
@@ -154,20 +119,24 @@ std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& inv
   const Site site = invocation.site();
   MeasuringPlace place(site, options.offers, "bench", invocation);
   if (!place.in_jobs()) invocation.need_root_or_namespace();
-  std::vector<BenchPart> parts = parts_of(options, invocation);
+  BenchParts parts = parts_of(options, invocation);
+  std::vector<BenchWork>& works = parts.works;
   const Catalogue catalogue = invocation.load(options.matrix);
-  const std::vector<ChosenCells> chosen = choose_all(parts, catalogue, invocation);
-  count_what_follows(parts, chosen);
+  const std::vector<ImageNumbers> chosen = choose_all(parts, catalogue, invocation);
+  std::vector<std::size_t> counts;
+  for (const ImageNumbers& images : chosen) counts.push_back(images.size());
+  count_what_follows(works, counts);
   const StatePaths state = invocation.state();
   const WriterLock lock = lock_state(invocation, "kiln bench of " + catalogue.plan.name());
   Index index = invocation.index(Index::Mode::write);
   const StepSetup setup = invocation.step_setup(site, state);
-  ImageBench bench(catalogue, setup, index, place, invocation, read_restriction(options.restrictions));
+  ImageBench bench =
+      image_bench(catalogue, setup, index, place, invocation, read_restriction(options.restrictions));
   std::vector<BenchRow> rows;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts.size() > 1)
-      invocation.note(fmt::format("bench  part {} of {}: {}", i + 1, parts.size(), parts[i].work.workload));
-    for (BenchRow& row : bench.run(parts[i].work, chosen[i].images)) rows.push_back(std::move(row));
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    if (works.size() > 1)
+      invocation.note(fmt::format("bench  part {} of {}: {}", i + 1, works.size(), works[i].workload));
+    for (BenchRow& row : bench_images(bench, works[i], chosen[i], invocation)) rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -177,16 +146,13 @@ void search(const BenchOptions& options, Invocation& invocation) {
   const Site site = invocation.site();
   MeasuringPlace place(site, options.offers, "bench", invocation);
   if (!place.in_jobs()) invocation.need_root_or_namespace();
-  std::vector<BenchPart> parts = parts_of(options, invocation);
+  const BenchParts parts = parts_of(options, invocation);
   if (!options.terms.into.empty()) invocation.need_file(options.terms.into);
   const Catalogue catalogue = invocation.load(options.matrix);
-  const std::vector<ChosenCells> chosen = choose_all(parts, catalogue, invocation);
+  const std::vector<ImageNumbers> chosen = choose_all(parts, catalogue, invocation);
   const WriterLock lock = lock_state(invocation, "kiln bench --search of " + catalogue.plan.name());
   std::vector<SearchPart> search;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    search.push_back({parts[i].work, chosen[i].images});
-    search.back().work.rounds = std::max(kProvingRounds, parts[i].work.rounds);
-  }
+  for (std::size_t i = 0; i < chosen.size(); ++i) search.push_back({proving(parts.works[i]), chosen[i]});
   SearchTerms terms = options.terms;
   terms.matrix = options.matrix;
   terms.format = options.format;

@@ -9,73 +9,31 @@
 #include <vector>
 
 #include "factory/app/benching.h"
+#include "factory/app/image_bench.h"
 #include "factory/bench/exchange.h"
 #include "factory/bench/external_table.h"
 #include "factory/bench/restriction.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/measuring_place.h"
 #include "factory/cli/options.h"
-#include "factory/cli/temporary_folder.h"
-#include "factory/run/kept_runs.h"
 
 namespace kiln {
-
-// Digest of the workload's files: BenchRun::workload_files.
-Digest workload_sum(const Recipe& workload);
-
-// With its files, shared ones among them, in a folder that goes with it.
-struct ReadyWorkload {
-  // Throws Error(usage) when there is no such workload.
-  ReadyWorkload(const RecipeBook& recipes, const std::string& name, FileSystem& files);
-  ReadyWorkload(Recipe made, FileSystem& files);
-  Digest sum() const { return workload_sum(recipe); }  // of its files
-
-  TemporaryFolder folder;
-  Recipe recipe;
-};
 
 // kiln's version, and the commit of recipes and workloads ("with changes" if they differ from it), if git
 // knows it. Figures without it cannot be made again.
 std::string measured_by(const RecipeBook& recipes, Invocation& invocation);
 
-class ImageBench {
- public:
-  // Takes index and host; with a restriction, this process keeps to so many processors from now on. REQUIRES:
-  // all outlive this; the state folder is locked. Throws Error(usage) for a restriction that restricts
-  // nothing, and for one of jobs; and as MeasuringPlace::machine().
-  ImageBench(const Catalogue& catalogue, const StepSetup& setup, Index& index, MeasuringPlace& place,
-             Invocation& invocation, const Restriction& restriction = {});
+// Measures on this machine, or in jobs of the site's Slurm. With a restriction, this process keeps to so many
+// processors from now on. REQUIRES: all but the restriction outlive the answer; the state folder is locked.
+// Throws Error(usage) for a restriction that restricts nothing, and for one of jobs; and as
+// MeasuringPlace::machine().
+ImageBench image_bench(const Catalogue& catalogue, const StepSetup& setup, Index& index,
+                       MeasuringPlace& place, Invocation& invocation, const Restriction& restriction = {});
 
-  // An image that is not built or not in the index is passed over, with a line on stderr. Throws
-  // Error(no_match) when none is left, before anything is run; Error(usage) when there is no such workload;
-  // interrupted, after which the same call continues with the rest. An image in which the workload fails is
-  // reported on stderr and not in the answer, gets no record, and makes the exit code images_failed; if it is
-  // the only one, throws its error.
-  std::vector<BenchRow> run(const BenchWork& work, const ImageNumbers& images);
-  const HostDescription& host() const { return host_; }
-
- private:
-  struct Candidate : BenchedImage {
-    ImageSpec image;
-    SpeedsByName known;  // before this session
-  };
-  std::vector<Candidate> candidates(const ImageNumbers& images) const;
-  bool has_layers(const Candidate& one) const;  // else it says so
-  std::vector<BenchRequest> requests_of(const std::vector<Candidate>& all, const BenchWork& work,
-                                        const ReadyWorkload& workload, const std::string& session) const;
-
-  TurnsDone turns_here(const BenchWork& work, std::vector<BenchRequest>& requests, BegunComparison& begun);
-  TurnsDone turns_in_jobs(BenchWork work, std::vector<BenchRequest>& requests, BegunComparison& begun,
-                          const ImageNumbers& images);
-
-  const Catalogue& catalogue_;
-  const StepSetup& setup_;
-  MeasuringPlace& place_;
-  SessionRecords records_;
-  Invocation& invocation_;
-  HostDescription host_;
-  std::map<std::string, std::string> settings_;  // that restrict the workloads
-};
+// ImageBench::run(): reports each image in which the workload fails on stderr, and then sets the exit code
+// images_failed.
+std::vector<BenchRow> bench_images(ImageBench& bench, const BenchWork& work, const ImageNumbers& images,
+                                   Invocation& invocation);
 
 // A workload, and the cells among which its parts are searched.
 struct SearchPart {

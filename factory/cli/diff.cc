@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "factory/app/temporary_folder.h"
 #include "factory/base/json_put.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
@@ -13,7 +14,6 @@
 #include "factory/cli/options.h"
 #include "factory/cli/plan_text.h"
 #include "factory/cli/print.h"
-#include "factory/cli/temporary_folder.h"
 #include "factory/engine/architecture.h"
 #include "factory/oci/image_diff.h"
 #include "factory/oci/pull.h"

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "factory/app/ready_workload.h"
 #include "factory/base/text.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "factory/app/temporary_folder.h"
 #include "factory/base/text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/temporary_folder.h"
 #include "factory/engine/architecture.h"
 #include "factory/oci/layout.h"
 #include "factory/oci/pull.h"

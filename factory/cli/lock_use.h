@@ -4,8 +4,8 @@
 
 #include <optional>
 
+#include "factory/app/temporary_folder.h"
 #include "factory/cli/invocation.h"
-#include "factory/cli/temporary_folder.h"
 #include "factory/oci/pull.h"
 #include "factory/plan/lock_policy.h"
 #include "factory/plan/lock_update.h"

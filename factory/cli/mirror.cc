@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "factory/app/temporary_folder.h"
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
-#include "factory/cli/temporary_folder.h"
 #include "factory/cli/upstream.h"
 #include "factory/fetch/fill_mirror.h"
 #include "factory/os/file_lock.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "factory/app/night_course.h"
-#include "factory/bench/suite.h"
+#include "factory/app/night_measurer.h"
 #include "factory/cli/invocation.h"
 #include "factory/night/night.h"
 #include "factory/night/night_files.h"
@@ -28,15 +28,9 @@ struct NightTerms {
 void build_for_night(const Catalogue& catalogue, const NightTerms& terms, const Site& site,
                      Invocation& invocation, NightBuild& night);
 
-struct MeasureTerms {
-  Suite suite;
-  std::chrono::seconds budget{0};  // 0: no end
-  bool on_busy_machine = false;    // measure although other processes keep it busy
-};
-
-// Lets images that claim more than stock take turns with their stock images, by measure_agenda(). `before`:
-// images of the last night that looked at any. `done` has the finished measurements if an error ends it.
-// Throws Error(interrupted), Error(store). REQUIRES: the state folder is locked.
+// Lets images that claim more than stock take turns with their stock images, by measure_tonight(). `before`:
+// images of the last night that looked at any. What it did before an error ended it is in `done`. Throws
+// Error(interrupted), Error(store). REQUIRES: the state folder is locked.
 void measure_for_night(const Catalogue& catalogue, const MeasureTerms& terms,
                        const std::vector<NightImage>& before, const Site& site, Invocation& invocation,
                        NightMeasuring& done);

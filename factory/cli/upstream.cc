@@ -4,8 +4,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "factory/app/temporary_folder.h"
 #include "factory/base/text.h"
-#include "factory/cli/temporary_folder.h"
 #include "factory/distribution/package_index.h"
 #include "factory/plan/lock_update.h"
 #include "factory/run/commit_history.h"
