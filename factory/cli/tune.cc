@@ -128,7 +128,8 @@ void run_tune(TuneOptions& options, Invocation& invocation) {
   const std::string& named = options.workload.empty() ? image.workload : options.workload;
   if (options.script.empty()) invocation.workloads.push_back(named.substr(0, named.find('.')));
   const Catalogue catalogue = invocation.load(options.matrix);
-  const TunedProgram program = program_of(options, image.workload, catalogue.recipes);
+  const TunedProgram program = tuned_program(options.script, options.workload, image.workload,
+                                             catalogue.recipes.names(Kind::workload));
   const StatePaths state = invocation.state();
   const WriterLock lock = lock_state(invocation, "kiln tune of " + image.record.name());
   const StepSetup setup = invocation.step_setup(site, state);

@@ -13,14 +13,6 @@
 namespace kiln {
 namespace {
 
-std::uint32_t planned_number(const Catalogue& catalogue, const ImageRecord& record,
-                             const std::string& matrix) {
-  for (std::uint32_t i = 0; i < catalogue.plan.size(); ++i)
-    if (catalogue.plan.image(i).key() == record.key) return i;
-  throw Error(ExitCode::no_match, fmt::format("{} is not a cell of {} as it is now", record.name(), matrix),
-              "name the matrix that it was built from, or build and publish it anew");
-}
-
 // The Python that has Optuna: named, of the checkout, or any.
 TuningSearch tuning_search(Invocation& invocation) {
   fs::path python = shared_folder() / ".cache" / "venv" / "bin" / "python3";
@@ -29,12 +21,6 @@ TuningSearch tuning_search(Invocation& invocation) {
   else if (!invocation.files.exists(python))
     python = "python3";
   return {python, invocation.runner, invocation.child_environment()};
-}
-
-std::string mpi_of(const ImageSpec& image) {
-  for (const ComponentUse& use : image.components)
-    if (use.kind == Kind::distributed && (use.name == "openmpi" || use.name == "mpich")) return use.name;
-  return "";
 }
 
 ReadyWorkload ready_program(const TunedProgram& program, const TuneOptions& options,
@@ -86,23 +72,13 @@ TunedImage image_of(const std::string& dsl, MeasuringPlace& place, Invocation& i
   return found;
 }
 
-TunedProgram program_of(const TuneOptions& options, const std::string& of_document,
-                        const RecipeBook& recipes) {
-  if (!options.script.empty()) return {fs::path(options.script).filename().string(), "", true};
-  const std::string named = options.workload.empty() ? of_document : options.workload;
-  if (named.empty())
-    throw Error(ExitCode::usage, "the document names no workload", "--workload names it, or --script FILE");
-  const NamedMetric measured = split_metric(named, recipes.names(Kind::workload));
-  return {measured.workload, measured.metric, false};
-}
-
 Tuning::Tuning(const TuneOptions& options, const TunedProgram& program, const Catalogue& catalogue,
                const TunedImage& image, const StepSetup& setup, Invocation& invocation)
     : options_(options),
       program_(program),
       catalogue_(catalogue),
       tuned_(image),
-      number_(planned_number(catalogue, image.record, options.matrix)),
+      number_(planned_number(catalogue.plan, image.record, options.matrix)),
       image_(catalogue.plan.image(number_).spec()),
       workload_(ready_program(program, options, catalogue.recipes, invocation)),
       setup_(setup),
@@ -114,22 +90,24 @@ Tuning::Tuning(const TuneOptions& options, const TunedProgram& program, const Ca
 }
 
 bool Tuning::more_is_better(const TuningJournal& journal) const {
-  return program_.is_script ? head_.space.maximises : kiln::more_is_better(journal.trials.front().unit);
+  return kiln::more_is_better(program_, head_.space, journal);
 }
 
 TuningJournal Tuning::run(MeasuringPlace& place) {
   const TuningSubject subject{request(), program_.metric, program_.is_script};
   const TrialFiles trials(file_.folder(), invocation_.files);
-  TuningJournal journal = begin();
+  TuningJournal journal =
+      begin_tuning(file_, options_.again, [this](const std::string& text) { invocation_.note(text); });
   ChosenCells cell;
   cell.images = {number_};
-  const TuningCourse course{terms(place),
-                            head_.space.maximises,
-                            file_,
-                            search_,
-                            setup_.clock,
-                            starter(place, subject, trials, plan_text(catalogue_.plan, cell), setup_),
-                            [this](const std::string& text) { invocation_.note("tune  " + text); }};
+  const TuningCourse course{
+      terms_of(options_.terms, head_.space, place.at_once(), program_, run_axes(image_)),
+      head_.space.maximises,
+      file_,
+      search_,
+      setup_.clock,
+      starter(place, subject, trials, plan_text(catalogue_.plan, cell), setup_),
+      [this](const std::string& text) { invocation_.note("tune  " + text); }};
   journal = run_course(course, std::move(journal));
   invocation_.files.remove_all(file_.folder());
   return journal;
@@ -150,9 +128,7 @@ TuningHead Tuning::head() const {
           options_.wishes.steps,
           options_.wishes.data.string(),
           options_.seed,
-          options_.read_space
-              ? *options_.read_space
-              : default_space({run_axes(image_), tuned_.machine.cores, image_.environment, mpi_of(image_)})};
+          options_.read_space ? *options_.read_space : space_of(image_, tuned_.machine.cores)};
 }
 
 BenchRequest Tuning::request() const {
@@ -167,29 +143,6 @@ BenchRequest Tuning::request() const {
           "",
           rfc3339(setup_.clock.unix_seconds()),
           head_.workload_files};
-}
-
-TuningTerms Tuning::terms(const MeasuringPlace& place) const {
-  TuningTerms terms = options_.terms;
-  terms.points = head_.space.points();
-  terms.at_once = place.at_once();
-  terms.rival = !program_.is_script && has_rival(run_axes(image_));
-  if (program_.is_script) terms.rounds = 0;
-  return terms;
-}
-
-TuningJournal Tuning::begin() {
-  if (options_.again) file_.remove();
-  TuningJournal journal = file_.begin();
-  if (ended_with_the_budget(journal)) {
-    file_.remove();
-    journal = file_.begin();
-  }
-  if (!journal.trials.empty())
-    invocation_.note(
-        fmt::format("tune  goes on after {} and {}", counted(journal.trials.size(), "trial"),
-                    counted(journal.turns.size(), "run of the comparison", "runs of the comparison")));
-  return journal;
 }
 
 }  // namespace kiln

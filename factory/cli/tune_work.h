@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "factory/app/ready_workload.h"
 #include "factory/app/tuning.h"
 #include "factory/cli/bench.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/measuring_place.h"
-#include "factory/run/tuning_run.h"
 
 namespace kiln {
 
@@ -32,13 +32,6 @@ struct TuneOptions {
   PlaceOffers offers;
 };
 
-// The program to tune: a workload component of the recipes, or a script.
-struct TunedProgram {
-  std::string name;    // of the workload or the script's file
-  std::string metric;  // of several of the workload, "" of its only one
-  bool is_script = false;
-};
-
 struct TunedImage {
   ImageRecord record;
   std::string workload;  // that the document names, "" = none
@@ -48,10 +41,6 @@ struct TunedImage {
 // The image that the document's question has on the machines that are measured. Throws as ask(), and
 // Error(no_match).
 TunedImage image_of(const std::string& dsl, MeasuringPlace& place, Invocation& invocation);
-
-// `of_document`: the workload that it names. Throws Error(usage) without any.
-TunedProgram program_of(const TuneOptions& options, const std::string& of_document,
-                        const RecipeBook& recipes);
 
 // The state of one tuning from its beginning to its end.
 class Tuning {
@@ -71,8 +60,6 @@ class Tuning {
  private:
   TuningHead head() const;
   BenchRequest request() const;
-  TuningTerms terms(const MeasuringPlace& place) const;
-  TuningJournal begin();
 
   const TuneOptions& options_;
   const TunedProgram& program_;
