@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/app/run_records.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
 #include "factory/bench/groups.h"
@@ -47,14 +46,11 @@ std::vector<BenchRun> runs_of_file(const std::string& file, const std::string& a
 // Those of `runs` that the choice takes, by their images of its snapshot too.
 std::vector<BenchRun> chosen_of(std::vector<BenchRun> runs, const RunChoice& choice,
                                 const Invocation& invocation) {
-  std::set<std::string> keys;  // of the images of the snapshot
+  std::set<std::string> keys;
   if (choice.snapshot != 0)
     for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries(choice.snapshot))
       keys.insert(entry.image.key);
-  std::erase_if(runs, [&](const BenchRun& run) {
-    return !choice.has(run) || (choice.snapshot != 0 && !keys.contains(run.key));
-  });
-  return runs;
+  return chosen_runs(std::move(runs), choice, keys);
 }
 
 // One side: a file, or a choice of the runs that the state folder keeps. Of both, only what counts.
@@ -80,40 +76,6 @@ Side read_side(const std::string& text, Invocation& invocation) {
   return side;
 }
 
-std::vector<std::string> columns_by(const CompareOptions& options, const Side& a, const Side& b) {
-  if (options.by.empty()) return common_columns(a.choice, b.choice);
-  for (const std::string& column : options.by)
-    if (std::find(run_columns().begin(), run_columns().end(), column) == run_columns().end())
-      throw Error(ExitCode::usage, "--by: there is no column '" + column + "'",
-                  fmt::format("columns: {}", fmt::join(run_columns(), ", ")));
-  std::vector<std::string> by = {"workload"};
-  for (const std::string& column : options.by)
-    if (column != "workload") by.push_back(column);
-  return by;
-}
-
-// What of the columns is not the same everywhere, or else the workload.
-// With the images where several are compared under the same values.
-std::string pair_name(const GroupComparison& found, const ComparedPair& pair) {
-  std::string name;
-  for (std::size_t i = 0; i < pair.values.size(); ++i) {
-    std::set<std::string> all;
-    for (const auto* pairs : {&found.pairs, &found.apart})
-      for (const ComparedPair& one : *pairs) all.insert(one.values[i]);
-    if (all.size() > 1 || found.columns[i] == "workload") name += (name.empty() ? "" : " ") + pair.values[i];
-  }
-  std::set<std::string> images_a, images_b;
-  for (const auto* pairs : {&found.pairs, &found.apart})
-    for (const ComparedPair& one : *pairs) {
-      if (one.values != pair.values) continue;
-      images_a.insert(one.image_a);
-      images_b.insert(one.image_b);
-    }
-  if (images_a.size() > 1) name += ", A " + pair.image_a;
-  if (images_b.size() > 1) name += ", B " + pair.image_b;
-  return name;
-}
-
 void print_groups(const GroupComparison& found, const CompareOptions& options) {
   Table table({"GROUP", "A", "B", "UNIT", "B AGAINST A", "RUNS", "MARKS"});
   for (const ComparedPair& pair : found.pairs)
@@ -136,38 +98,15 @@ void run_compare(const CompareOptions& options, Invocation& invocation) {
   const Side b = read_side(options.b, invocation);
   const bool apart = a.is_file || b.is_file || a.choice.names_session() || b.choice.names_session();
   const GroupComparison found =
-      compare_groups(a.runs, b.runs, columns_by(options, a, b), apart ? Apart::compare : Apart::refuse);
-  if (found.pairs.empty() && !found.apart.empty())
-    throw Error(ExitCode::no_match,
-                fmt::format("A and B were never measured in turns, with one version of a workload: {} and {}",
-                            found.apart.front().image_a, found.apart.front().image_b),
-                "`kiln bench --again` of both measures them in turns; since=, host= or session= compares "
-                "different sessions");
-  if (found.pairs.empty())
-    throw Error(ExitCode::no_match,
-                fmt::format("A and B have nothing in common by {}", fmt::join(found.columns, ", ")),
-                "--by names their common columns, for example --by framework");
+      compare_groups(a.runs, b.runs, comparison_columns(options.by, a.choice, b.choice),
+                     apart ? Apart::compare : Apart::refuse);
+  need_pairs(found);
   if (options.format == "table") return print_groups(found, options);
   Json json = to_json(found);
   json["a"] = options.a;
   json["b"] = options.b;
   json["by"] = found.columns;
   print_json(json);
-}
-
-// A speed that is read where another unit was measured would be compared with it.
-void need_known_units(const std::vector<BenchRun>& runs, const std::vector<BenchRun>& kept,
-                      const std::string& file) {
-  std::map<std::string, std::string> units;
-  for (const auto* list : {&kept, &runs})
-    for (const BenchRun& run : *list) {
-      auto [known, is_new] = units.emplace(run.workload, run.unit);
-      if (known->second != run.unit)
-        throw Error(
-            ExitCode::input, {file, 0, 0, ""},
-            fmt::format("'{}' is measured in {} here, not in {}", run.workload, known->second, run.unit),
-            "nothing was imported");
-    }
 }
 
 // Records the figures of the sessions of `touched` in the index: those that `kept` has by now.
@@ -200,20 +139,6 @@ void run_import(const ImportRunsOptions& options, Invocation& invocation) {
       runs.size() - fresh, counted(recorded, "measurement"));
 }
 
-std::vector<BenchRun> without(std::vector<BenchRun> runs, const std::vector<BenchRun>& some) {
-  std::set<std::string> sums;
-  for (const BenchRun& run : some) sums.insert(KeptRuns::sum_of(run));
-  std::erase_if(runs, [&](const BenchRun& run) { return sums.contains(KeptRuns::sum_of(run)); });
-  return runs;
-}
-
-// Each once.
-std::vector<BenchRun> joined(const std::vector<BenchRun>& runs, const std::vector<BenchRun>& some) {
-  std::vector<BenchRun> all = without(runs, some);
-  all.insert(all.end(), some.begin(), some.end());
-  return all;
-}
-
 void run_discard(const DiscardOptions& options, Invocation& invocation) {
   const RunChoice choice = parse_run_choice(options.runs);
   const StatePaths state = invocation.state();
@@ -225,7 +150,7 @@ void run_discard(const DiscardOptions& options, Invocation& invocation) {
     throw Error(ExitCode::no_match,
                 fmt::format("there is no {}run of {}", options.restore ? "discarded " : "", options.runs));
   // The index first: a kill leaves the runs where they are, and the same command does it again.
-  put_sessions(options.restore ? joined(kept.all(), chosen) : without(kept.all(), chosen), chosen,
+  put_sessions(options.restore ? joined_runs(kept.all(), chosen) : without_runs(kept.all(), chosen), chosen,
                invocation);
   for (const BenchRun& run : chosen) {
     const std::string sum = KeptRuns::sum_of(run);
