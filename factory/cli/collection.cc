@@ -16,7 +16,7 @@
 namespace kiln {
 
 std::string registry_to_collect(const std::string& asked, const Invocation& invocation) {
-  std::string registry = asked.empty() ? site_place(invocation).registry : asked;
+  std::string registry = asked.empty() ? site_place(invocation.site()).registry : asked;
   if (registry.empty())
     throw Error(ExitCode::usage, "--registry: the site file has no \"publish\" that says where",
                 "`--registry HOST[:PORT][/PATH]`");
@@ -25,7 +25,7 @@ std::string registry_to_collect(const std::string& asked, const Invocation& invo
 }
 
 std::string registry_hint(const Roots& roots, const Invocation& invocation) {
-  const std::string registry = site_place(invocation).registry;
+  const std::string registry = site_place(invocation.site()).registry;
   if (registry.empty()) return "";
   const RegistryAddress address = RegistryAddress::parse(registry);
   const std::size_t images = unneeded_images(address, PushedNames::reading(invocation.state()), roots);
@@ -64,7 +64,7 @@ RegistryCollection::RegistryCollection(const std::string& registry, bool remove,
 
 void RegistryCollection::find(Survey& survey) {
   std::set<std::string> aliases;
-  for (const SiteAlias& alias : site_place(invocation_).aliases) aliases.insert(alias.name());
+  for (const SiteAlias& alias : site_place(invocation_.site()).aliases) aliases.insert(alias.name());
   garbage_ = registry_garbage({client_, pushed_, survey.roots, std::move(aliases)});
   const std::vector<Garbage> listed = garbage_.listed();
   survey.garbage.insert(survey.garbage.end(), listed.begin(), listed.end());

@@ -54,8 +54,9 @@ void follow_in_registry(const PublishDestination& place, std::int64_t number, In
 }
 
 void roll_back(const RollbackRequest& request, Invocation& invocation) {
-  const PublishDestination place =
-      request.local ? PublishDestination() : chosen_place(site_place(invocation), {request.to, "", ""});
+  const PublishDestination place = request.local
+                                       ? PublishDestination()
+                                       : chosen_place(site_place(invocation.site()), {request.to, "", ""});
   const WriterLock lock = lock_state(invocation, "kiln index rollback");
   Index index = invocation.index(Index::Mode::write);
   const NamesByRegistry before = names_by_registry(index.entries());

@@ -40,7 +40,7 @@ struct RegistryCheck {
 // is lost is pushed again, and tags that are missing are set. Throws Error(usage), Error(network). REQUIRES:
 // with `repair` the state's lock is held.
 RegistryCheck check_registry(const std::string& asked, bool read, bool repair, Invocation& invocation) {
-  PublishDestination place = site_place(invocation);
+  PublishDestination place = site_place(invocation.site());
   place.registry = registry_to_collect(asked, invocation);
   RegistryCheck found;
   found.registry = RegistryAddress::parse(place.registry).text();

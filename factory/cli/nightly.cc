@@ -116,7 +116,7 @@ void run_options(NightlyOptions& options, Invocation& invocation) {
   options.request.collect = !options.no_gc;
   if (!options.budget.empty()) options.request.budget = budget_of("--budget", options.budget);
   if (!options.suite.empty()) options.request.measure = measure_terms(options, invocation);
-  if (!options.local) options.request.place = chosen_place(site_place(invocation), options.asked);
+  if (!options.local) options.request.place = chosen_place(site_place(invocation.site()), options.asked);
   invocation.need_root_for_steps();
   const NightReport report = run_nightly(options.request, invocation);
   if (options.format == "json")

@@ -7,7 +7,6 @@
 #include "factory/base/text.h"
 #include "factory/cli/print.h"
 #include "factory/distribution/credentials.h"
-#include "registry/index/image_patterns.h"
 
 namespace kiln {
 
@@ -17,18 +16,6 @@ std::optional<SigningKey> read_key(const PublishDestination& place, const Invoca
   if (place.key.empty()) return std::nullopt;
   if (!place.passphrase_file.empty()) invocation.need_file(place.passphrase_file);
   return SigningKey::read_with(place.key, place.passphrase_file);
-}
-
-// What can be known of them before anything is asked.
-void check_aliases(const Site& site) {
-  for (std::size_t i = 0; i < site.publish.aliases.size(); ++i) {
-    try {
-      const ImagePatterns patterns(site.publish.aliases[i].images);
-    } catch (const Error& error) {
-      throw Error(ExitCode::input, {site.file, 0, 0, fmt::format("/publish/aliases/{}/images", i)},
-                  error.message(), error.hint());
-    }
-  }
 }
 
 RegistryNews follow(PublishTarget& target, bool keep, bool take_tags, const Index& index) {
@@ -52,18 +39,6 @@ RegistryAccess registry_access(const RegistryAddress& address, Http& http, Invoc
           limits.retries,
           wait_unless_interrupted,
           [&invocation](const std::string& text) { invocation.note(text); }};
-}
-
-PublishDestination site_place(const Invocation& invocation) {
-  const Site site = invocation.site();
-  if (site.publish.registry.empty()) return site.publish;
-  try {
-    RegistryAddress::parse(site.publish.registry);
-  } catch (const Error& error) {
-    throw Error(ExitCode::input, {site.file, 0, 0, "/publish/registry"}, error.message(), error.hint());
-  }
-  check_aliases(site);
-  return site.publish;
 }
 
 PublishTarget::PublishTarget(const PublishDestination& place, Invocation& invocation, Work work)
@@ -146,25 +121,7 @@ void tell_registry_news(const RegistryNews& news) {
   for (const std::string& part : news.lost) say("lost {}\n", part);
   for (const std::string& tag : news.foreign) say("left {}\n", tag);
   for (const std::string& alias : news.unclear) say("left {}\n", alias);
-  const ExitCode code = exit_code_of(news);
-  if (code == ExitCode::network)
-    throw Error(
-        code,
-        fmt::format("the registry lacks {} that the index answers with", counted(news.lost.size(), "part")),
-        "`kiln build` makes again what the store lacks as well; `kiln index fsck --registry --repair` "
-        "pushes it");
-  if (code == ExitCode::locked)
-    throw Error(code,
-                news.foreign.size() == 1 ? "a tag was moved by another program, and left as it is"
-                                         : "tags were moved by another program, and left as they are",
-                "--take-tags moves them to the images of the index");
-  const bool is_one = news.unclear.size() == 1;
-  if (code == ExitCode::input)
-    throw Error(code,
-                fmt::format("{} of the site file {} not clear, and left as {}",
-                            counted(news.unclear.size(), "alias", "aliases"), is_one ? "is" : "are",
-                            is_one ? "it is" : "they are"),
-                "patterns that choose one image a platform, and names that no image has");
+  if (auto trouble = trouble_of(news)) throw Error(*trouble);
 }
 
 }  // namespace kiln

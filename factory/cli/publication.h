@@ -17,10 +17,6 @@
 
 namespace kiln {
 
-// The registry to which the site file publishes images; empty if the file names none. Throws Error(input) for
-// an invalid registry.
-PublishDestination site_place(const Invocation& invocation);
-
 // How kiln asks it: with the credentials of the standard files, and the patience of the site file. REQUIRES:
 // both outlive the client.
 RegistryAccess registry_access(const RegistryAddress& address, Http& http, Invocation& invocation);

@@ -23,46 +23,22 @@ struct PublishRequest : CellOptions {
   std::string key, passphrase_file;
 };
 
-void check(const PublishRequest& options) {
-  if (options.prune && !options.every_cell())
-    throw Error(ExitCode::usage, "--prune goes with the whole matrix, and cells are chosen",
-                "leave the patterns out: kiln would take away all that they do not choose");
-  if (options.yes && !options.prune)
-    throw Error(ExitCode::usage, "--yes goes with --prune", "nothing else asks");
-}
-
-// Nowhere with --local; else what the command line says, or the site file.
-PublishDestination publish_place_of(const PublishRequest& options, const Invocation& invocation) {
-  if (options.local) return {};
-  PublishDestination place =
-      chosen_place(site_place(invocation), {options.to, options.key, options.passphrase_file});
-  if (!place.registry.empty()) return place;
-  constexpr const char* kHint = "or with \"publish\" in the site file";
-  if (!options.key.empty()) throw Error(ExitCode::usage, "--sign-key goes with --to", kHint);
-  if (options.take_tags) throw Error(ExitCode::usage, "--take-tags goes with --to", kHint);
-  return place;
-}
-
-void refuse_many(const LackingImages& lacking, const BuildPlan& plan) {
-  if (!prunes_many(lacking)) return;
-  throw Error(ExitCode::usage,
-              fmt::format("--prune would take out {} of the {} that {} has in the index",
-                          lacking.names.size(), counted(lacking.published, "image"), plan.name()),
-              fmt::format("look at them with -n; --yes takes out more than {} %", kMostPruned));
+PublishWishes wishes_of(const PublishRequest& options) {
+  return {{options.to, options.key, options.passphrase_file},
+          options.local,
+          options.take_tags,
+          options.prune,
+          options.yes,
+          options.every_cell()};
 }
 
 // What the matrix published before and has no longer, as far as that can be known.
 LackingImages find_lacking(const PublishRequest& options, const BuildPlan& plan, const StatePaths& state,
                            Invocation& invocation) {
-  const std::vector<Error>& damaged = invocation.damaged_derivations;
-  if (plan.broken() == 0 && damaged.empty()) return lacking_images(plan, state, invocation.files);
-  if (!options.prune) return {};
-  if (!damaged.empty())
-    throw Error(damaged.front()).while_doing(fmt::format("looking for the missing parts of {}", plan.name()));
-  BrokenCell cell = plan.broken(0);
-  throw cell.why.while_doing(
-      fmt::format("looking for the missing parts of {}: {} is broken, and its name is unknown", plan.name(),
-                  cell.request.id));
+  const auto unknown = why_lacking_unknown(plan, invocation.damaged_derivations);
+  if (!unknown) return lacking_images(plan, state, invocation.files);
+  if (options.prune) throw Error(*unknown);
+  return {};
 }
 
 void print_lacking(const LackingImages& lacking, const PublishRequest& options, const BuildPlan& plan,
@@ -91,8 +67,10 @@ void note_release(const Invocation& invocation) {
 }
 
 void run_publish(const PublishRequest& options, Invocation& invocation) {
-  check(options);
-  const PublishDestination place = publish_place_of(options, invocation);
+  const PublishWishes wishes = wishes_of(options);
+  check_pruning(wishes);
+  const PublishDestination place =
+      wishes.local ? PublishDestination() : publish_place(site_place(invocation.site()), wishes);
   Catalogue catalogue = invocation.load(options.matrix);
   const BuildPlan& plan = catalogue.plan;
   ChosenCells chosen = choose_cells(plan, options, invocation);
@@ -105,7 +83,7 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   const WriterLock lock = lock_state(invocation, "kiln publish of " + plan.name());
   if (invocation.has_index()) invocation.index(Index::Mode::write);  // a damaged one is made again
   const LackingImages lacking = find_lacking(options, plan, state, invocation);
-  if (options.prune && !options.yes) refuse_many(lacking, plan);
+  if (options.prune && !options.yes) refuse_many(lacking, plan.name());
   PublishRun run{place, options.take_tags, {}};
   if (options.prune) run.pruned = lacking.names;
   note_release(invocation);
