@@ -53,7 +53,7 @@ for i in range(10000):
         json.dump({"description": "one of many", "licenses": "MIT", "versions": {"1.0": {}}, "methods": {"distro": {"needs": needs, "after": ["framework"]}}}, file)'
 within 60 expect 0 "$KILN" plan -f crowd/tiny.json
 # A circle of them is told by its beginning and its end.
-sed -i 's/"needs": \[\]/"needs": [{"kind": "library", "name": "crowd0000"}]/' crowd/recipes/library/crowd9999/recipe.json
+edit 's/"needs": \[\]/"needs": [{"kind": "library", "name": "crowd0000"}]/' crowd/recipes/library/crowd9999/recipe.json
 within 60 expect 0 "$KILN" plan -f crowd/tiny.json # no cell needs them
 holds "$err" 'crowd/recipes/library/crowd0000/recipe.json:1:'
 holds "$err" 'components need each other in a circle: library/crowd0000 needs library/crowd0001 ('

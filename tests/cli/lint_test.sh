@@ -31,7 +31,7 @@ equals "$(json 'len(it["cells"])')" 1
 expect 0 "$KILN" lint
 equals "$out" ''
 expect 0 "$KILN" init matrix second --framework sklearn --target zen3
-sed -i 's/"method"/"library": ["blis"], "compiler": ["turbo"], "distributed": ["mpi"], "toolchain": ["cc"], "method"/' matrix/second.json
+edit 's/"method"/"library": ["blis"], "compiler": ["turbo"], "distributed": ["mpi"], "toolchain": ["cc"], "method"/' matrix/second.json
 expect 0 "$KILN" plan -f matrix/second.json --format json
 equals "$(json 'len(it["cells"])')" 1
 expect 0 "$KILN" lint -f matrix/second.json

@@ -189,7 +189,7 @@ for _ in $(seq 50); do if pgrep -f "sleep $long" >/dev/null; then sleep 0.1; fi;
 if pgrep -f "sleep $long" >/dev/null; then fail "a killed kiln of a user left at work: $(pgrep -af "sleep $long")"; fi
 cp /etc/subuid /etc/subgid .
 at_exit 'cp subuid /etc/subuid; cp subgid /etc/subgid'
-sed -i "/^$user:/d" /etc/subuid /etc/subgid
+edit "/^$user:/d" /etc/subuid /etc/subgid
 rm -r "$home/tiny/recipes/framework/hello"
 cp -r "$tiny/recipes/framework/hello" "$home/tiny/recipes/framework/"
 expect 0 as_user build -f tiny/tiny.json --state single version=2.1 library=none

@@ -123,7 +123,7 @@ grep -q 'about to break' "$logs"/*.log
 cmp before.json .kiln/derived/train.json
 equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 1
 echo 'exit 1' >test.sh
-sed -i '$d' run.sh
+edit "\$d" run.sh
 expect 1 derive
 cmp before.json .kiln/derived/train.json
 echo 'grep "^train says" /opt/trained' >test.sh
@@ -176,7 +176,7 @@ expect 3 "$KILN" derive -f "$matrix" "$parent" --name x --run dos.sh # its recip
 expect 0 derive --jobs 1 # the recipes are made anew
 cmp before.json .kiln/derived/train.json
 # So are recipes with a flipped bit.
-sed -i 's/./#/5' .kiln/derived/recipes/*/application/train/run.sh
+edit 's/./#/5' .kiln/derived/recipes/*/application/train/run.sh
 expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json 'any("train" in cell["id"] for cell in it["cells"])')" False
 holds "$err" 'are damaged; derive the application again'

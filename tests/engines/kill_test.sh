@@ -117,7 +117,7 @@ slow_step 'set -- /proc/[0-9]*; echo "processes: $#"; test "$#" -lt 20; if kill 
 for file in /proc/[0-9]*/environ; do if tr "\\0" "\\n" <"$file" | grep "^CANARY="; then exit 1; fi; done'
 cp tiny/recipes/base/busybox/rootfs.sh rootfs.sh
 # shellcheck disable=SC2016
-sed -i '2i set -- /proc/[0-9]*; test "$#" -lt 20; (setsid sleep '"$long"' </dev/null >/dev/null 2>\&1 \&)' tiny/recipes/base/busybox/rootfs.sh
+edit '2i set -- /proc/[0-9]*; test "$#" -lt 20; (setsid sleep '"$long"' </dev/null >/dev/null 2>\&1 \&)' tiny/recipes/base/busybox/rootfs.sh
 CANARY=1 expect 0 "$KILN" build -f "$matrix" --state alone "${cell[@]}"
 kill "$other"
 wait "$other" || true
@@ -126,7 +126,7 @@ cp rootfs.sh tiny/recipes/base/busybox/rootfs.sh
 
 # 7. The same step is not run twice at once: the second waits for the first, and finds its work done.
 cp plain.sh "$script"
-sed -i '2i echo "at work"; sleep 3' "$script"
+edit '2i echo "at work"; sleep 3' "$script"
 start twice
 key=$(basename "$(log_of twice)" .log)
 expect 0 "$KILN" step --state twice --plan tiny "$key"

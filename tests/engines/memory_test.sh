@@ -46,7 +46,7 @@ echo '{"limits": {"retries": 1}}' >site.json
 expect 6 "$KILN" build -f "$matrix" "${cell[@]}" --progress json
 holds "$err" 'a package source could not be reached; try 2 of 2 in'
 holds "$err" 'a package source could not be reached; tried 2 times'
-sed -i '$s/.*/echo broken; exit 6/' "$script"
+edit "\$s/.*/echo broken; exit 6/" "$script"
 lines=$(wc -l <.kiln/history.jsonl)
 expect 1 "$KILN" build -f "$matrix" "${cell[@]}"
 equals "$(wc -l <.kiln/history.jsonl)" $((lines + 1))

@@ -157,7 +157,7 @@ expect 6 unshare --net -- "$KILN" build -f matrix/probe.json --recipes "$KILN_SO
 holds "$err" 'probe_wheel-1-py3-none-any.whl'
 [ -z "$(ls empty/steps 2>/dev/null)" ] || fail 'a step was run all the same'
 cp -r recipes other-recipes
-sed -i 's/ hello$/ hello sl/' other-recipes/framework/probe/probe.sh
+edit 's/ hello$/ hello sl/' other-recipes/framework/probe/probe.sh
 expect 1 unshare --net -- "$KILN" build -f matrix/probe.json --recipes "$KILN_SOURCE/recipes" --recipes other-recipes --state without --site site.json --offline --mirror carried \
   version=1
 holds "$err" '/pool/main/s/sl/sl_'

@@ -134,7 +134,7 @@ expect 1 "$KILN" nightly -f "$matrix" --status # the one with the wrong gate was
 holds "$out" "now: kiln nightly of tiny by process $running on"
 kill -KILL "$running"
 wait "$running" 2>/dev/null || true
-sed -i "s/; $nap//" "$hello"
+edit "s/; $nap//" "$hello"
 # Another of its steps outlives the whole of the next night's build: garbage is collected when that is gone.
 (
   flock 9
@@ -161,12 +161,12 @@ equals "$status" 130
 pgrep -f "$nap" >/dev/null && fail 'a child outlived it'
 holds "$(cat running.out)" ': interrupted: '
 equals "$(report 'it["state"], it["exit_code"], it["is_new_snapshot"]')" 'interrupted 130 False'
-sed -i "s/; $nap//" "$hello"
+edit "s/; $nap//" "$hello"
 night 0
 holds "$out" 'green: 7 of 7 images good'
 
 # 8. A night that did not run is noticed, from outside and by the next.
-sed -i 's/"started": "[^"]*"/"started": "2020-01-01T02:00:00Z"/' .kiln/nights/tiny/latest/night.json
+edit 's/"started": "[^"]*"/"started": "2020-01-01T02:00:00Z"/' .kiln/nights/tiny/latest/night.json
 expect 1 "$KILN" nightly -f "$matrix" --status
 holds "$out" 'overdue: the last night began at 2020-01-01T02:00:00Z'
 night 0
@@ -174,7 +174,7 @@ holds "$out" 'nights did not run: the last one began at 2020-01-01T02:00:00Z'
 
 # 9. A broken recipe is no reason not to build the others; a broken matrix is.
 cp tiny/recipes/compiler/turbo/recipe.json turbo.json
-sed -i 's/"kind"/"knid"/' tiny/recipes/compiler/turbo/recipe.json
+edit 's/"kind"/"knid"/' tiny/recipes/compiler/turbo/recipe.json
 night 1 --format json
 equals "$(json 'sorted({image["verdict"] for image in it["images"]})')" "['unchanged', 'unplanned']"
 holds "$(json '[image for image in it["images"] if image["verdict"] == "unplanned"][0]["what"]')" 'turbo/recipe.json:'
@@ -198,7 +198,7 @@ equals "$(json 'sum(image["verdict"] == "no time" for image in it["images"]), it
 expect 0 "$KILN" select --dsl ask.json
 night 0 --budget 1h
 holds "$out" '7 of 7 images good'
-sed -i '/^sleep 2$/d' "$hello"
+edit '/^sleep 2$/d' "$hello"
 unset KILN_STATE
 
 # 11. The state folder knows the reports: none is a stranger to gc.

@@ -45,7 +45,7 @@ expect 0 as_user gc --all --delete --state shut-in
 # Without subordinate ids: what is all root's is built in a namespace of a single id, and for the rest it is said what an administrator adds.
 cp /etc/subuid /etc/subgid .
 at_exit 'cp subuid /etc/subuid; cp subgid /etc/subgid'
-sed -i "/^$user:/d" /etc/subuid /etc/subgid
+edit "/^$user:/d" /etc/subuid /etc/subgid
 expect 0 as_user build -f tiny/tiny.json --state single version=2.1 library=none
 expect 5 as_user doctor
 holds "$out" ">> /etc/subuid\` and \`echo $user:"

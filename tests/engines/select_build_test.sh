@@ -106,7 +106,7 @@ before=$out
 
 # 7. Evidence that makes an image unfit for who asks: it is built, not published, and the reason is said.
 # shellcheck disable=SC2016
-sed -i '/usr.bin.env"$/a install -m 755 "$(readlink -f /bin/true)" "$tree/bin/needs-a-library"' tiny/recipes/base/busybox/*.sh
+edit '/usr.bin.env"$/a install -m 755 "$(readlink -f /bin/true)" "$tree/bin/needs-a-library"' tiny/recipes/base/busybox/*.sh
 expect 4 ask stock.json --build-if-missing
 equals "$out" ''
 holds "$err" 'error: hello:2.10-distro-x86_64-busybox1.35 is built, and does not match: '

@@ -45,6 +45,17 @@ expect() {
   fi
 }
 
+# edit SCRIPT FILE…: sed -i, of which each FILE must become another one.
+edit() {
+  local script=$1 file
+  shift
+  for file; do
+    sed "$script" "$file" >"$work/.edited"
+    if cmp -s "$file" "$work/.edited"; then fail "sed '$script' changes nothing in $file"; fi
+    cat "$work/.edited" >"$file"
+  done
+}
+
 # holds TEXT WORDS: TEXT must contain WORDS.
 holds() {
   case $1 in
