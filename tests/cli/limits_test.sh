@@ -70,7 +70,7 @@ zero=/dev/zero
 refuses() { # refuses WORDS ARGUMENTS…
   local words=$1
   shift
-  expect 3 timeout 20 "$KILN" "$@"
+  expect 3 timeout 60 "$KILN" "$@"
   holds "$err" "$words"
 }
 for file in huge.json pipe "$zero"; do
@@ -99,6 +99,6 @@ equals "$out" "$answer"
 expect 4 "$KILN" select --dsl <(cat "$dsl") --json
 equals "$out" "$answer"
 for file in - /dev/stdin; do
-  expect 3 timeout 20 "$KILN" select --dsl "$file" <"$zero"
+  expect 3 timeout 60 "$KILN" select --dsl "$file" <"$zero"
   equals "$err" '/dev/stdin: error: more than 4194304 bytes, which is the limit'
 done

@@ -4,13 +4,6 @@
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
 script=$KILN_SOURCE/recipes/base/debian/package-sources.sh
-rm -rf "$work"
-mkdir -p "$work"
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
 
 # make_archive PATH ORIGIN SUITE...: an archive with one package, as apt forgets suites that have none.
 make_archive() {
