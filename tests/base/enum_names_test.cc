@@ -11,7 +11,7 @@ constexpr auto kColours = enum_names<Colour>({{Colour::red, "red"}, {Colour::lig
 static_assert(kColours.of(Colour::light_blue) == "light blue");
 static_assert(kColours.find("red") == Colour::red);
 
-TEST(EnumNames, BothDirections) {
+TEST(EnumNames, GoBothWays) {
   for (const auto& [value, name] : kColours.rows) {
     EXPECT_EQ(kColours.of(value), name);
     EXPECT_EQ(kColours.find(name), value);

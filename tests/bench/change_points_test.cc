@@ -143,7 +143,7 @@ TEST(ChangePoints, LimitsHoldSmallAndLikelyOnesBack) {
 }
 
 // By SciPy 1.16.3: ttest_ind_from_stats(mean, std, n, …) of numpy's mean and std.
-TEST(TwoLevels, StudentsTest) {
+TEST(CompareLevels, GivesThePOfStudentsTest) {
   auto p = [](std::vector<double> before, std::vector<double> after) {
     return compare_levels(before, after).p;
   };
@@ -156,7 +156,7 @@ TEST(TwoLevels, StudentsTest) {
   EXPECT_NEAR(p({1, 5}, {3}), 1.0, 1e-12);
 }
 
-TEST(TwoLevels, ChangeAndMagnitude) {
+TEST(TwoLevels, HaveAChangeAndAMagnitude) {
   auto levels = [](double before, double after) { return TwoLevels{before, after, 0}; };
   EXPECT_DOUBLE_EQ(levels(100, 50).change(), -0.5);
   EXPECT_DOUBLE_EQ(levels(100, 50).magnitude(), 1);

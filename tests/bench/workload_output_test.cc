@@ -51,7 +51,7 @@ TEST(Workload, AnythingElseIsAnError) {
       std::string::npos);
 }
 
-TEST(Workload, SeveralMetrics) {
+TEST(Workload, MayHaveSeveralMetrics) {
   auto output = read_workload_output(
       R"({"metrics": {"prefill": {"unit": "tokens/s", "samples": [900, 910], "first": 500},)"
       R"( "decode": {"unit": "tokens/s", "samples": [30]}}, "threads": 2, "network": "tiny"})",
@@ -66,7 +66,7 @@ TEST(Workload, SeveralMetrics) {
   EXPECT_EQ(output.rest["network"], "tiny");
 }
 
-TEST(Workload, BadMetrics) {
+TEST(Workload, RefusesWrongMetrics) {
   auto says = [](const std::string& output, const std::string& what) {
     const std::string said = refusal_of(output);
     EXPECT_NE(said.find(what), std::string::npos) << output << ": " << said;

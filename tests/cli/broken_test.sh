@@ -25,7 +25,7 @@ equals "$(grep -c mehtods <<<"$err")" 1
 
 # One that some need.
 fresh
-sed -i 's/"script"/"scirpt"/' tiny/recipes/library/fast/recipe.json
+edit 's/"script"/"scirpt"/' tiny/recipes/library/fast/recipe.json
 why="tiny/recipes/library/fast/recipe.json:[0-9]*:[0-9]*: unknown key 'scirpt'.*; did you mean 'script'?"
 expect 1 "$KILN" plan -f "$matrix"
 equals "$(grep -c "^hello-2.*-fast-.* broken  *$why" <<<"$out")" 3
@@ -71,7 +71,7 @@ fresh
 echo '{' >tiny/targets/other.json
 expect 0 "$KILN" plan -f "$matrix"
 holds "$err" 'tiny/targets/other.json:2:1: warning: not valid JSON'
-sed -i 's/\["plain"\]/["plain", "other"]/' "$matrix"
+edit 's/\["plain"\]/["plain", "other"]/' "$matrix"
 expect 1 "$KILN" plan -f "$matrix"
 holds "$out" '7 to build, 6 broken;'
 

@@ -70,12 +70,12 @@ def read_until(text, seconds):
                 break
     return text in seen
 
-if not read_until(prompt, 20):
+if not read_until(prompt, 60):
     sys.exit(f"{shell}: no prompt in {seen!r}")
 seen = ""
 os.write(terminal, keys.encode().decode("unicode_escape").encode())
 for text in wanted:
-    if not read_until(text, 20):
+    if not read_until(text, 60):
         sys.exit(f"{shell}: typed {keys!r}, no {text!r} in {seen!r}")
 os.kill(pid, 9)
 PYTHON

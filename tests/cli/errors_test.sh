@@ -22,29 +22,29 @@ expect 0 "$KILN" --version
 holds "$out" 'archspec'
 
 # Input: 3, file, line, column, pointer and hint.
-edit() { # edit FILE SED-SCRIPT: a fresh copy of the tiny catalogue with one change
+changed() { # changed FILE SED-SCRIPT: a fresh copy of the tiny catalogue with one change
   rm -rf tiny && cp -r "$tiny" tiny
-  sed -i "$2" "tiny/$1"
+  edit "$2" "tiny/$1"
 }
-edit tiny.json 's/"exclude"/"exlude"/'
+changed tiny.json 's/"exclude"/"exlude"/'
 expect 3 "$KILN" plan -f "$matrix"
 holds "$err" "tiny/tiny.json:13:3: error: unknown key 'exlude' (at /exlude); did you mean 'exclude'?"
 equals "$out" ''
-edit tiny.json 's/"hello"\]/"helo"]/'
+changed tiny.json 's/"hello"\]/"helo"]/'
 expect 3 "$KILN" plan -f "$matrix"
 holds "$err" 'tiny/tiny.json:5:'
 holds "$err" "did you mean 'hello'?"
-edit tiny.json 's/\["2.10", "2.1"\]/["2.10", 2.1]/'
+changed tiny.json 's/\["2.10", "2.1"\]/["2.10", 2.1]/'
 expect 3 "$KILN" plan -f "$matrix"
 holds "$err" 'tiny/tiny.json:6:25: error:'
 holds "$err" '(at /axes/version/1)'
-edit tiny.json 's/"plain"\]/"zen33"]/'
+changed tiny.json 's/"plain"\]/"zen33"]/'
 expect 3 "$KILN" plan -f "$matrix"
 holds "$err" 'zen33'
-edit recipes/framework/hello/recipe.json 's/"versions": {/"versions": {"9": {"facts": 3},/'
+changed recipes/framework/hello/recipe.json 's/"versions": {/"versions": {"9": {"facts": 3},/'
 expect 3 "$KILN" plan -f "$matrix"
 holds "$err" 'tiny/recipes/framework/hello/recipe.json:'
-edit recipes/framework/hello/recipe.json 's/distro.sh/distr.sh/'
+changed recipes/framework/hello/recipe.json 's/distro.sh/distr.sh/'
 expect 3 "$KILN" plan -f "$matrix"
 holds "$err" "distr.sh"
 rm -rf tiny && cp -r "$tiny" tiny

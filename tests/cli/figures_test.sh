@@ -56,7 +56,7 @@ equals "$(grep -c '^| [45], right .*| not measured | | | |' tree/docs/page.md)" 
 holds "$(cat tree/README.md)" '-->0.73 times as fast (0.72 to 0.74)<!-- end --> as nothing'
 
 # A number that somebody typed, a picture that nothing makes.
-sed -i 's/0.73 times/0.93 times/' tree/README.md
+edit 's/0.73 times/0.93 times/' tree/README.md
 touch tree/docs/figures/older.svg
 expect 1 figures --check
 equals "$err" "$(printf '%s:1: error: is not what the samples say: run ci/figures\n' README.md docs/figures/older.svg)"
@@ -74,9 +74,9 @@ wrong() { # wrong WORDS: exit status 1 and these words, and no page is touched
 }
 echo '<!-- figures:cake --><!-- end -->' >>tree/README.md
 wrong "README.md:2: error: 'cake' is nothing that ci/figures makes"
-sed -i 's/figures:cake/figures:speed cake/' tree/README.md
+edit 's/figures:cake/figures:speed cake/' tree/README.md
 wrong "README.md:2: error: there is no claim 'cake' in docs/paper-claims.json: tensorflow-2.1,"
-sed -i '2s/.*/<!-- figures:paper -->/' tree/README.md
+edit '2s/.*/<!-- figures:paper -->/' tree/README.md
 wrong 'README.md:2: error: a mark of figures has no end'
 printf '<!-- figures:paper -->\n<!-- figures:paper -->\n<!-- end -->\n' >tree/README.md
 wrong "README.md:1: error: 'figures:paper' has no end"
@@ -106,7 +106,7 @@ change 'it["runs"] = it["runs"][:1]; r["name"] = "tensorflow:1.14.0-hub"; r["ima
 wrong "tensorflow-2.1: 'from' is of several images: tensorflow:1.14.0-hub, tensorflow:1.14.0-pip-bullseye"
 rm tree/docs/figures/second.json
 cp tree/docs/paper-claims.json claims.json
-sed -i '0,/"method": "source"/s//"methd": "source"/' tree/docs/paper-claims.json
+edit '0,/"method": "source"/s//"methd": "source"/' tree/docs/paper-claims.json
 wrong 'docs/paper-claims.json:1: error: tensorflow-source: no key of images is called methd'
 sed '0,/"paper": 54,/s///' claims.json >tree/docs/paper-claims.json
 wrong "docs/paper-claims.json:1: error: the claim 'tensorflow-2.1' has no paper"
@@ -144,11 +144,11 @@ cp tree/README.md page.md
 echo '<!-- figures:bench plan.speed --><!-- end -->' >>tree/README.md
 wrong 'README.md:2: error: docs/performance.json has no text for plan.speed'
 cp page.md tree/README.md
-sed -i 's/ninja.cpu:/ninja.wall:/' tree/docs/performance.json
+edit 's/ninja.cpu:/ninja.wall:/' tree/docs/performance.json
 wrong "README.md:1: error: the series ninja has no 'wall'"
-sed -i 's/ninja.wall:/make.cpu:/' tree/docs/performance.json
+edit 's/ninja.wall:/make.cpu:/' tree/docs/performance.json
 wrong "README.md:1: error: docs/performance.json: plan.ratio: {make.cpu:.2f}: name 'make' is not defined"
-sed -i 's/"load": 0.25, //' tree/docs/samples/plan.json
+edit 's/"load": 0.25, //' tree/docs/samples/plan.json
 wrong 'docs/samples/plan.json:1: error: is no file of samples'
 
 expect 2 figures --cheese

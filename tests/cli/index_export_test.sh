@@ -26,7 +26,7 @@ grep -q 'nights/demo/2.html' pages/nights.html || fail 'no night is listed'
 holds "$(cat pages/nights/demo/2.html)" 'no wheel of it for Python 3.13'
 expect 1 "$KILN_PYTHON" -B "$KILN_SOURCE/tests/cli/index_export_pages.py" pages 61 # the checker can fail
 cp -r pages broken
-sed -i 's|<h1>|<h1 onclick="x">|; s|href="index.html"|href="https://example.org/"|; s|</nav>||' broken/ask.html
+for part in 's|<h1>|<h1 onclick="x">|' 's|href="index.html"|href="https://example.org/"|' 's|</nav>||'; do edit "$part" broken/ask.html; done
 rm broken/nights/demo/1.html
 expect 1 "$KILN_PYTHON" -B "$KILN_SOURCE/tests/cli/index_export_pages.py" broken 60
 for words in 'ask.html: <h1 onclick>' 'leads elsewhere' 'closes nothing' 'nights.html: leads nowhere: nights/demo/1.html'; do holds "$out" "$words"; done

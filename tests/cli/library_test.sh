@@ -68,7 +68,7 @@ state, document = sys.argv[1:]
 registry = kiln.Registry(state)
 first = registry.snapshot()
 print(registry.reference(open(document).read(), host="any"), flush=True)
-for _ in range(200):
+for _ in range(1200):
     if registry.snapshot() > first:
         print("new", flush=True)
         print(len(registry.images()), flush=True)
@@ -78,10 +78,7 @@ PY
 seen_by() { # seen_by FOLDER: what a program says that reads the state there, while another publishes
   /usr/bin/python3 -B ask.py "$1" "$KILN_DOCUMENT" >seen.out 2>seen.err &
   local asker=$!
-  for _ in $(seq 100); do
-    if [ -s seen.out ] || ! kill -0 "$asker" 2>/dev/null; then break; fi
-    sleep 0.05
-  done
+  until_true "$asker" seen.err [ -s seen.out ]
   sed "s/modak-tensorflow-2.1-gpu-src/another-$RANDOM/; s/:tensorflow/:another/" mapping.json >another.json
   expect 0 "$KILN" --state state index import another.json
   wait "$asker" || fail "$(cat seen.out seen.err)"

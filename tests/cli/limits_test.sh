@@ -53,7 +53,7 @@ for i in range(10000):
         json.dump({"description": "one of many", "licenses": "MIT", "versions": {"1.0": {}}, "methods": {"distro": {"needs": needs, "after": ["framework"]}}}, file)'
 within 60 expect 0 "$KILN" plan -f crowd/tiny.json
 # A circle of them is told by its beginning and its end.
-sed -i 's/"needs": \[\]/"needs": [{"kind": "library", "name": "crowd0000"}]/' crowd/recipes/library/crowd9999/recipe.json
+edit 's/"needs": \[\]/"needs": [{"kind": "library", "name": "crowd0000"}]/' crowd/recipes/library/crowd9999/recipe.json
 within 60 expect 0 "$KILN" plan -f crowd/tiny.json # no cell needs them
 holds "$err" 'crowd/recipes/library/crowd0000/recipe.json:1:'
 holds "$err" 'components need each other in a circle: library/crowd0000 needs library/crowd0001 ('
@@ -70,7 +70,7 @@ zero=/dev/zero
 refuses() { # refuses WORDS ARGUMENTS…
   local words=$1
   shift
-  expect 3 timeout 20 "$KILN" "$@"
+  expect 3 timeout 60 "$KILN" "$@"
   holds "$err" "$words"
 }
 for file in huge.json pipe "$zero"; do
@@ -99,6 +99,6 @@ equals "$out" "$answer"
 expect 4 "$KILN" select --dsl <(cat "$dsl") --json
 equals "$out" "$answer"
 for file in - /dev/stdin; do
-  expect 3 timeout 20 "$KILN" select --dsl "$file" <"$zero"
+  expect 3 timeout 60 "$KILN" select --dsl "$file" <"$zero"
   equals "$err" '/dev/stdin: error: more than 4194304 bytes, which is the limit'
 done

@@ -31,7 +31,7 @@ equals "$(json 'len(it["cells"])')" 1
 expect 0 "$KILN" lint
 equals "$out" ''
 expect 0 "$KILN" init matrix second --framework sklearn --target zen3
-sed -i 's/"method"/"library": ["blis"], "compiler": ["turbo"], "distributed": ["mpi"], "toolchain": ["cc"], "method"/' matrix/second.json
+edit 's/"method"/"library": ["blis"], "compiler": ["turbo"], "distributed": ["mpi"], "toolchain": ["cc"], "method"/' matrix/second.json
 expect 0 "$KILN" plan -f matrix/second.json --format json
 equals "$(json 'len(it["cells"])')" 1
 expect 0 "$KILN" lint -f matrix/second.json
@@ -158,7 +158,7 @@ holds "$out" 'KL099'
 expect 0 "$KILN" lint --list --format json
 equals "$(json 'all(r["id"] and r["bad"] and r["good"] for r in it)')" True
 
-# This repository is clean, without shellcheck in less than a second.
+# This repository is clean, with and without shellcheck.
 cd "$KILN_SOURCE"
 expect 0 "$KILN" lint
-expect 0 timeout 5 "$KILN" lint --ignore KL070
+expect 0 "$KILN" lint --ignore KL070

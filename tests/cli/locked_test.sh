@@ -24,6 +24,6 @@ edited() { # edited FILE: with a line more, refused with the recipe's name, and 
 edited framework/hello/distro.sh framework/hello
 equals "$(grep -c error: <<<"$err")" 0
 edited base/busybox/rootfs.sh base/busybox
-sed -i 's/"description": "/&now /' tiny/recipes/library/fast/recipe.json
+edit 's/"description": "/&now /' tiny/recipes/library/fast/recipe.json
 expect 7 "$KILN" generate -f "$matrix" --locked -o never
 equals "$(grep -c 'not as it was locked' <<<"$err")" 1

@@ -1,16 +1,9 @@
 #!/usr/bin/env bash
 # recipes/base/debian/package-sources.sh and archive.sh with the real apt on archives made here: which sources become the
 # image's, and what kiln lock writes down about them.
-set -euo pipefail
-work=$1
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
 script=$KILN_SOURCE/recipes/base/debian/package-sources.sh
-rm -rf "$work"
-mkdir -p "$work"
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
 
 # make_archive PATH ORIGIN SUITE...: an archive with one package, as apt forgets suites that have none.
 make_archive() {
@@ -150,14 +143,14 @@ make_archive updates Debian trixie-updates
 index=$(sha256sum "$work/debian/dists/trixie/main/binary-$(dpkg --print-architecture)/Packages" | cut -c 1-12)
 before=$(state)
 expect "trixie $index, trixie-updates $index" "$before" "state of two suites"
-sed -i 's/^Date: .*/Date: Thu, 01 Jan 2026 00:00:00 UTC/' "$work/debian/dists/trixie/Release"
+edit 's/^Date: .*/Date: Thu, 01 Jan 2026 00:00:00 UTC/' "$work/debian/dists/trixie/Release"
 expect "$before" "$(state)" "a new date changes nothing"
 printf '\nPackage: b\nVersion: 2\nArchitecture: all\nFilename: b.deb\nSize: 1\n' >"$work/more"
 architecture=$(dpkg --print-architecture)
 cat "$work/more" >>"$work/debian/dists/trixie/main/binary-$architecture/Packages"
 (
   cd "$work/debian/dists/trixie"
-  sed -i '/^ /d' Release
+  edit '/^ /d' Release
   printf ' %s %s main/binary-%s/Packages\n' "$(sha256sum "main/binary-$architecture/Packages" | cut -d' ' -f1)" \
     "$(stat -c %s "main/binary-$architecture/Packages")" "$architecture" >>Release
 )

@@ -148,7 +148,8 @@ told=$!
 until grep -q 'stalled/blobs' requests; do kill -0 "$told" && sleep 0.05; done
 kill -KILL "$told"
 wait "$told" || equals $? 137
-for _ in {1..100}; do pgrep -f "^skopeo .*$host" >/dev/null || break; sleep 0.05; done
+no_skopeo() { ! pgrep -f "^skopeo .*$host" >/dev/null; }
+soon no_skopeo
 [ -n "$(ls -A tmp)" ] || fail 'nothing was left behind that could be removed'
 limits 60s 20s 1
 pull 0 good

@@ -16,7 +16,8 @@ expect 0 check "$KILN_SOURCE/recipes" "$KILN_SOURCE"/matrix/{current,paper,paper
 cp -R "$KILN_SOURCE/recipes" copy
 file=copy/framework/tensorflow/recipe.json
 holds "$(<$file)" '"requirements-1.14.0-cpu.txt", "when": {"version": "1.14.0", "with": "base/ubuntu"}'
-sed -i '/requirements-1.14.0-cpu/s|, "with": "base/ubuntu"||; /requirements-2.1.0-gpu/s|base/cuda|base/cuda@11|' $file
+edit '/requirements-1.14.0-cpu/s|, "with": "base/ubuntu"||' $file
+edit '/requirements-2.1.0-gpu/s|base/cuda|base/cuda@11|' $file
 expect 1 check copy "$KILN_SOURCE/matrix/paper.json"
 holds "$err" 'framework/tensorflow: no script reads requirements-1.14.0-cpu.txt (as in tensorflow-1.14.0-pip-'
 holds "$err" 'framework/tensorflow/install.sh reads requirements-2.1.0-gpu.txt, which is not there (as in tensorflow-2.1.0-pip-'

@@ -20,7 +20,7 @@ expect 0 "$KILN" scale --network mine.json --seconds 0.001 --strategy data --ran
 equals "$(json 'it["network"], [s["ranks"] for s in it["strategies"][0]["steps"]]')" 'mine [1, 2]'
 expect 3 "$KILN" scale --network mine.json
 holds "$err" '"seconds" in its file'
-sed -i 's/"pool"/"attention"/' mine.json
+edit 's/"pool"/"attention"/' mine.json
 expect 3 "$KILN" scale --network mine.json
 holds "$err" "mine.json:2:77: error: unknown layer type 'attention' (at /layers/1/type)"
 expect 3 "$KILN" scale --network no.json

@@ -92,6 +92,7 @@ equals "$out" 2.1
 
 # 4. Told to stop or killed in the middle, it leaves nothing at work, nothing mounted once somebody comes again, and a state that goes on.
 long=$((400000 + $$))
+no_sleepers() { ! pgrep -f "sleep $long" >/dev/null; }
 cp -r tiny slow
 echo "sleep $long" >>slow/recipes/framework/hello/distro.sh
 for signal in TERM KILL; do
@@ -105,8 +106,7 @@ for signal in TERM KILL; do
   status=0
   wait "$job" || status=$?
   [ "$signal" = KILL ] || equals "$status" 130
-  for _ in $(seq 50); do if pgrep -f "sleep $long" >/dev/null; then sleep 0.1; fi; done
-  if pgrep -f "sleep $long" >/dev/null; then fail "SIG$signal left at work: $(pgrep -af "sleep $long")"; fi
+  soon no_sleepers
 done
 expect 0 "$KILN" build -f "$matrix" --state stopped --site apptainer.json version=2.1 library=none
 if grep "$work/stopped" /proc/mounts; then fail 'something is still mounted'; fi
@@ -185,11 +185,10 @@ until pgrep -f "sleep $long" >/dev/null; do
 done
 kill -KILL "$(pgrep -P "$job" -f "^$home/kiln" || echo "$job")"
 wait "$job" || true
-for _ in $(seq 50); do if pgrep -f "sleep $long" >/dev/null; then sleep 0.1; fi; done
-if pgrep -f "sleep $long" >/dev/null; then fail "a killed kiln of a user left at work: $(pgrep -af "sleep $long")"; fi
+soon no_sleepers
 cp /etc/subuid /etc/subgid .
 at_exit 'cp subuid /etc/subuid; cp subgid /etc/subgid'
-sed -i "/^$user:/d" /etc/subuid /etc/subgid
+edit "/^$user:/d" /etc/subuid /etc/subgid
 rm -r "$home/tiny/recipes/framework/hello"
 cp -r "$tiny/recipes/framework/hello" "$home/tiny/recipes/framework/"
 expect 0 as_user build -f tiny/tiny.json --state single version=2.1 library=none

@@ -41,7 +41,8 @@ equals "$(runs)" 20
 
 # 2. A kill: the jobs go on, are taken over, and no round is measured twice.
 rm -r .kiln/bench
-sed 's/^cat /sleep 2; cat /' tiny/recipes/workload/say/bench.sh >slow && cp tiny/recipes/workload/say/bench.sh kept && cp slow tiny/recipes/workload/say/bench.sh
+cp tiny/recipes/workload/say/bench.sh kept
+edit 's/^cat /sleep 2; cat /' tiny/recipes/workload/say/bench.sh
 before=$(jobs_named)
 "$KILN" bench -f "$matrix" --workload say --rounds 5 --again -j 2 >"$work/.killed" 2>&1 &
 victim=$!

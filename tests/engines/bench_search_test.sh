@@ -5,7 +5,7 @@
 # shellcheck source=tests/support/loaded.sh
 . "$KILN_SOURCE/tests/support/loaded.sh"
 cp -r "$tiny" tiny
-sed -i '0,/"script": "distro.sh"/s//"stock": true, "script": "distro.sh"/' tiny/recipes/framework/hello/recipe.json
+edit '0,/"script": "distro.sh"/s//"stock": true, "script": "distro.sh"/' tiny/recipes/framework/hello/recipe.json
 matrix=tiny/search.json
 cat >"$matrix" <<'J'
 // What the search may try.

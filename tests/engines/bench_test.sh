@@ -122,10 +122,8 @@ rm -r .kiln/bench && mv before .kiln/bench
 tell "$good" "$good"
 bench --rounds 3 --again >/dev/null 2>killed.err &
 victim=$!
-for _ in $(seq 600); do
-  [ "$(runs)" -lt 10 ] || break
-  sleep 0.05
-done
+has_runs() { [ "$(runs)" -ge 10 ]; }
+until_true "$victim" killed.err has_runs
 pkill -KILL -P "$victim" 2>/dev/null || true
 kill -KILL "$victim" 2>/dev/null || true
 wait "$victim" 2>/dev/null || true

@@ -53,7 +53,7 @@ expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json '{cell["axes"]["library"] for cell in it["cells"] if cell["state"] == "to build"}')" "{'fast'}"
 expect 0 "$KILN" plan -f "$matrix" --explain library=fast
 holds "$out" 'distro.sh changed'
-sed -i 's/"description": "/"description": "Now: /' tiny/recipes/framework/hello/recipe.json
+edit 's/"description": "/"description": "Now: /' tiny/recipes/framework/hello/recipe.json
 expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json '{cell["axes"]["library"] for cell in it["cells"] if cell["state"] == "to build"}')" "{'fast'}"
 equals "$(json '{cell["axes"]["library"] for cell in it["cells"] if cell["state"] == "to re-tag"}')" "{'none'}"
@@ -191,7 +191,7 @@ if grep '^start' <<<"$err" | grep -v '^start  image '; then fail 'something else
 open=$(find other -path other/engine -prune -o ! -type l -perm /077 -print | head -n 5)
 [ -z "$open" ] || fail "a private state folder is open to others: $open"
 touch -d '1 hour ago' begun
-sed -i 's/"description": "/"description": "Private: /' tiny/recipes/framework/hello/recipe.json
+edit 's/"description": "/"description": "Private: /' tiny/recipes/framework/hello/recipe.json
 (umask 077 && "$KILN" build -f "$matrix" >/dev/null 2>&1 && "$KILN" publish -f "$matrix" >/dev/null) || fail 'a public state folder'
 shut=$(find .kiln -path .kiln/engine -prune -o ! -type l -newer begun ! -perm -044 ! -name events.fifo -print | head -n 5)
 [ -z "$shut" ] || fail "a public state folder has files that only their owner reads: $shut"

@@ -167,16 +167,14 @@ equals "$(found with | grep -c '0 of 8')" 3
 same_bits
 
 # 5. Killed in the middle: what was compiled is found, and the next takes the folder again.
-sed -i 's/^rm -rf/[ ! -e \/opt\/program\/8.o ] || sleep 6161 # kill\n&/' $script
+edit 's/^rm -rf/[ ! -e \/opt\/program\/8.o ] || sleep 6161 # kill\n&/' $script
 "$KILN" --state with build -f matrix.json version=1.0 target=plain >killed.log 2>&1 &
 killed=$!
-for _ in $(seq 300); do
-  [ -n "$(ls with/caches/ccache/*.uses 2>/dev/null)" ] && pgrep -f 'sleep 6161' >/dev/null && break
-  sleep 0.1
-done
+in_the_middle() { compgen -G 'with/caches/ccache/*.uses' >/dev/null && pgrep -f 'sleep 6161' >/dev/null; }
+until_true $killed killed.log in_the_middle
 kill -KILL $killed
 wait $killed 2>/dev/null || true
-sed -i '/sleep 6161/d' $script
+edit '/sleep 6161/d' $script
 anew killed
 build with version=1.0 target=plain
 holds "$(found with)" '8 of 8'

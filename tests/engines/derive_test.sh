@@ -2,6 +2,8 @@
 # kiln derive with the real buildah: an application upon a built image, its second call, a changed file, a rebuilt parent, and what it refuses.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
+# shellcheck source=tests/support/gate.sh
+. "$KILN_SOURCE/tests/support/gate.sh"
 
 cp -r "$tiny" tiny
 matrix=tiny/tiny.json
@@ -123,7 +125,7 @@ grep -q 'about to break' "$logs"/*.log
 cmp before.json .kiln/derived/train.json
 equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 1
 echo 'exit 1' >test.sh
-sed -i '$d' run.sh
+edit "\$d" run.sh
 expect 1 derive
 cmp before.json .kiln/derived/train.json
 echo 'grep "^train says" /opt/trained' >test.sh
@@ -176,7 +178,7 @@ expect 3 "$KILN" derive -f "$matrix" "$parent" --name x --run dos.sh # its recip
 expect 0 derive --jobs 1 # the recipes are made anew
 cmp before.json .kiln/derived/train.json
 # So are recipes with a flipped bit.
-sed -i 's/./#/5' .kiln/derived/recipes/*/application/train/run.sh
+edit 's/./#/5' .kiln/derived/recipes/*/application/train/run.sh
 expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json 'any("train" in cell["id"] for cell in it["cells"])')" False
 holds "$err" 'are damaged; derive the application again'
@@ -187,17 +189,15 @@ expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json 'any("train" in cell["id"] for cell in it["cells"])')" True
 
 # 10. A kill at any moment leaves nothing wrong: the next call does the rest.
-echo 'sleep 5; echo slow >/opt/slow' >slow.sh
-"$KILN" derive -f "$matrix" "$parent" --name slow --run slow.sh --progress plain >killed.out 2>killed.err &
+echo 'echo slow >/opt/slow' >slow.sh
+gated slow.sh
+"$KILN" derive -f "$matrix" "$parent" --name slow --run slow.sh >killed.out 2>killed.err &
 killed=$!
-until grep "^start " killed.err 2>/dev/null >/dev/null; do
-  kill -0 $killed || fail "it ended: $(cat killed.err)"
-  sleep 0.05
-done
+until_true $killed killed.err [ -s gate/starts ]
 kill -9 $killed
 wait $killed || true
 [ ! -e .kiln/derived/slow.json ] || fail 'a killed call is recorded'
-sed -i 's/sleep 5; //' slow.sh
+open_gate
 expect 0 "$KILN" derive -f "$matrix" "$parent" --name slow --run slow.sh --wait
 equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 2
 expect 0 "$KILN" gc -n

@@ -29,7 +29,7 @@ start "$work/state" --engine docker --site once.json
 kill -KILL "$dockerd"
 pkill -KILL -f "^containerd --config $work/" || true # its own, which would keep the next one out
 wait "$dockerd" 2>/dev/null || true
-timeout 60 tail --pid="$build" -f /dev/null || fail 'the build does not end'
+timeout 300 tail --pid="$build" -f /dev/null || fail 'the build does not end'
 status=0
 wait "$build" || status=$?
 out=$(cat build.out)

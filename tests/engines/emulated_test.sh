@@ -19,9 +19,10 @@ base=tiny/recipes/base/busybox
 foreign_busybox arm64 "$base/busybox-aarch64"
 foreign_busybox ppc64el "$base/busybox-ppc64le"
 cp "$(command -v busybox)" "$base/busybox-x86_64"
-sed -i 's/"parameters": \["KILN_VERSION"\]/"files": ["busybox-aarch64", "busybox-ppc64le", "busybox-x86_64"], "parameters": ["KILN_VERSION", "KILN_CPU_FAMILY"]/' "$base/recipe.json"
+edit 's/"parameters": \["KILN_VERSION"\]/"files": ["busybox-aarch64", "busybox-ppc64le", "busybox-x86_64"], "parameters": ["KILN_VERSION", "KILN_CPU_FAMILY"]/' "$base/recipe.json"
 # shellcheck disable=SC2016 # for that script
-sed -i 's/"\$busybox" --list/busybox --list/; s/^busybox=.*/busybox=busybox-$KILN_CPU_FAMILY/' "$base/rootfs.sh"
+edit 's/"\$busybox" --list/busybox --list/' "$base/rootfs.sh"
+edit "s/^busybox=.*/busybox=busybox-\$KILN_CPU_FAMILY/" "$base/rootfs.sh"
 smoke=tiny/recipes/framework/hello/smoke.sh
 cp "$smoke" smoke.good
 # ends HOW: on other processors than this one the test ends so, else well.

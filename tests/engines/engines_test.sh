@@ -130,7 +130,6 @@ case " $* " in
 esac
 exec "$real" "$@"
 SH
-echo '{"limits": {"wall": "60s", "silence": "3s", "log": "100KiB", "retries": 0}}' >limits.json
 # shellcheck source=tests/support/apptainer.sh
 . "$KILN_SOURCE/tests/support/apptainer.sh"
 if apptainer_here "$work/apptainer-bin"; then
@@ -140,6 +139,8 @@ fi
 for engine in "${engines[@]}"; do
   for fault in crash hang session flood full nothing; do
     state=$work/state-$engine-$fault
+    case $fault in hang | session) silence=3s ;; *) silence=10m ;; esac
+    echo "{\"limits\": {\"silence\": \"$silence\", \"log\": \"100KiB\", \"retries\": 0}}" >limits.json
     status=0
     path=$PATH daemon=$DOCKER_HOST
     if [ "$engine" = docker ]; then faulty_daemon $fault; else path=$(faulty $fault "$engine"):$PATH; fi

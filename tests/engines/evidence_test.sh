@@ -7,7 +7,8 @@
 
 cp -r "$tiny" tiny
 matrix=tiny/tiny.json
-sed -i '/"include": \[/,/\],/d; /"exclude"/d' tiny/tiny.json
+edit '/"include": \[/,/\],/d' tiny/tiny.json
+edit '/"exclude"/d' tiny/tiny.json
 
 cat >solve.c <<'C'
 __attribute__((noinline)) static void kernel(float *x, long n) {
@@ -21,7 +22,7 @@ C
 gcc -O3 -march=skylake-avx512 -mprefer-vector-width=512 -o solve solve.c
 library=tiny/recipes/library/fast
 base64 solve >$library/solve.b64
-sed -i 's/"script": "distro.sh",/"script": "distro.sh", "files": ["solve.b64"],/' $library/recipe.json
+edit 's/"script": "distro.sh",/"script": "distro.sh", "files": ["solve.b64"],/' $library/recipe.json
 echo 'mkdir -p /opt/kiln/fast/bin && base64 -d <solve.b64 >/opt/kiln/fast/bin/solve && chmod 755 /opt/kiln/fast/bin/solve' >>$library/distro.sh
 
 # 1. The image with the program fails, with file, function, address and instruction; the other is built.

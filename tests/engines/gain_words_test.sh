@@ -8,7 +8,7 @@ command -v skopeo >/dev/null || { echo 'SKIPPED: no skopeo here'; exit 77; }
 . "$KILN_SOURCE/tests/support/registry.sh"
 # shellcheck source=tests/support/loaded.sh
 . "$KILN_SOURCE/tests/support/loaded.sh"
-sed -i "s|^storage:.*|storage: {delete: {enabled: true}, filesystem: {rootdirectory: $work/registry}}|" registry.yml
+edit "s|^storage:.*|storage: {delete: {enabled: true}, filesystem: {rootdirectory: $work/registry}}|" registry.yml
 start_registry
 place=http://$host/ai
 

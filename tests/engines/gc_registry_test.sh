@@ -109,7 +109,7 @@ rm site.json
 expect 2 "$KILN" gc --registry
 holds "$err" 'the site file has no "publish" that says where'
 expect 2 "$KILN" gc --registry "$place" --all
-sed -i 's/enabled: true/enabled: false/' registry.yml
+edit 's/enabled: true/enabled: false/' registry.yml
 stop_registry
 start_registry
 site "$place"

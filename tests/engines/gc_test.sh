@@ -2,6 +2,8 @@
 # `kiln gc` on what a real engine leaves: told first, then taken away; beside builds; killed; and the whole folder by its ordinary user.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
+# shellcheck source=tests/support/gate.sh
+. "$KILN_SOURCE/tests/support/gate.sh"
 cp -r "$tiny" tiny
 matrix=tiny/tiny.json
 script=tiny/recipes/framework/hello/distro.sh
@@ -91,15 +93,13 @@ expect 0 "$KILN" gc "${few[@]}"
 holds "$out" 'nothing to collect'
 
 # 6. All of it, refused while a build runs.
-echo 'sleep 3' >>"$script"
+gated "$script"
 "$KILN" build -f "$matrix" -j 2 --progress none >build.out 2>&1 &
 job=$!
-until [ -n "$(ls .kiln/running 2>/dev/null)" ]; do
-  kill -0 "$job" 2>/dev/null || fail "the build ended: $(cat build.out)"
-  sleep 0.1
-done
+until_true "$job" build.out [ -s gate/starts ]
 expect 7 "$KILN" gc --all --delete
 holds "$err" 'is in use: kiln build of tiny'
+open_gate
 wait "$job" || fail "the build: $(cat build.out)"
 echo '{"places": []}' >.kiln/proposals.json
 expect 0 "$KILN" gc --all

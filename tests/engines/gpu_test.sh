@@ -54,7 +54,7 @@ cat >"$matrix" <<'J'
 J
 echo '{"cpu": "x86_64", "accelerators": ["nvidia:sm_80"], "description": "with a GPU"}' >tiny/targets/gpu.json
 hello=tiny/recipes/framework/hello
-sed -i 's/"parameters": \["KILN_VERSION", "KILN_FACT_GREETING"\],/"parameters": ["KILN_VERSION", "KILN_FACT_GREETING", "KILN_GPU_TARGETS"],/' "$hello/recipe.json"
+edit 's/"parameters": \["KILN_VERSION", "KILN_FACT_GREETING"\],/"parameters": ["KILN_VERSION", "KILN_FACT_GREETING", "KILN_GPU_TARGETS"],/' "$hello/recipe.json"
 cat >>"$hello/distro.sh" <<'S'
 [ ! -e /run/kiln/driver ] || { echo 'a build step has the driver' && exit 1; }
 S

@@ -58,11 +58,11 @@ close_losses "$loss" "$together"
 
 # 3. Launchers that give no rank, or one that the image's Open MPI does not read. No process trains as rank 0 of 1.
 for launcher in none pmi2; do
-  sed -i "s/\"scheduler\"/\"mpi\": \"$launcher\", &/" site.json
+  edit "s/\"scheduler\"/\"mpi\": \"$launcher\", &/" site.json
   train refused 2 FAILED
   holds "$(cat log.txt)" 'kiln: no rank of 2'
   lacks "$(cat log.txt)" ' of 1 on '
-  sed -i "s/\"mpi\": \"$launcher\", //" site.json
+  edit "s/\"mpi\": \"$launcher\", //" site.json
 done
 head -n 1 alone.0 both.0 both.1
 echo 'kiln job: Horovod alone, as two ranks of two nodes, and with launchers that do not fit'

@@ -23,7 +23,7 @@ it's "$HOME" `id` \
 EOF
 END
 printf 'no line end' >>tiny/recipes/framework/hello/odd.txt
-sed -i 's/"files": \["hello"\]/"files": ["hello", "odd.txt"]/' tiny/recipes/framework/hello/recipe.json
+edit 's/"files": \["hello"\]/"files": ["hello", "odd.txt"]/' tiny/recipes/framework/hello/recipe.json
 for script in build distro; do echo 'cp odd.txt /opt/kiln/hello/odd.txt' >>tiny/recipes/framework/hello/$script.sh; done
 
 # 1. One file each, the same bytes a second time; one can be printed.

@@ -3,6 +3,8 @@
 # that cannot be reached is asked again; both are in log, failure record and history; two heavy steps do not run side by side.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
+# shellcheck source=tests/support/gate.sh
+. "$KILN_SOURCE/tests/support/gate.sh"
 
 cp -r "$tiny" tiny
 matrix=tiny/tiny.json
@@ -46,7 +48,7 @@ echo '{"limits": {"retries": 1}}' >site.json
 expect 6 "$KILN" build -f "$matrix" "${cell[@]}" --progress json
 holds "$err" 'a package source could not be reached; try 2 of 2 in'
 holds "$err" 'a package source could not be reached; tried 2 times'
-sed -i '$s/.*/echo broken; exit 6/' "$script"
+edit "\$s/.*/echo broken; exit 6/" "$script"
 lines=$(wc -l <.kiln/history.jsonl)
 expect 1 "$KILN" build -f "$matrix" "${cell[@]}"
 equals "$(wc -l <.kiln/history.jsonl)" $((lines + 1))
@@ -54,9 +56,12 @@ lacks "$err" 'tried'
 
 # 5. Two steps that together need more than the machine has: one waits, and says for what.
 cp "$tiny/recipes/framework/hello/distro.sh" "$script"
-echo 'sleep 3' >>"$script"
+gated "$script"
 total=$(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) * 1024))
 printf '{"key":"x","kind":"run","component":"framework/hello","time":1,"end":"done","seconds":1,"memory":{"peak":%d,"by":"processes"}}\n' $((total / 2)) >.kiln/history.jsonl
-expect 0 "$KILN" build -f "$matrix" version=2.10 method=distro compiler=none -j 2 --progress json
-grep '"state":"waiting".*"what":"needs ' <<<"$err" >/dev/null || fail "none waits: $err"
+cell=(version=2.10 method=distro compiler=none)
+start .kiln -j 2 --progress json
+until_true "$build" build.err grep -q '"state":"waiting".*"what":"needs ' build.err
+open_gate
+ended 0
 [ -z "$(find .kiln/memory -type f ! -name turn)" ] || fail "shares are left: $(find .kiln/memory)"

@@ -90,10 +90,8 @@ expect 0 run build -f matrix/probe.json --state with --site site.json
 # 4. A kill in the middle: the same command goes on, and what is whole is not fetched again.
 "$KILN" mirror -f matrix/probe.json "$mirror" --recipes "$KILN_SOURCE/recipes" --recipes recipes --state with --site site.json >/dev/null 2>&1 &
 filling=$!
-for _ in $(seq 300); do
-  [ "$(find "$mirror/sha256" -type f 2>/dev/null | wc -l)" -lt 20 ] || break
-  sleep 0.1
-done
+has_files() { [ "$(find "$mirror/sha256" -type f 2>/dev/null | wc -l)" -ge 20 ]; }
+until_true "$filling" /dev/null has_files
 kill -KILL "$filling" 2>/dev/null || true
 wait "$filling" 2>/dev/null || true
 before=$(find "$mirror/sha256" -type f | wc -l)
@@ -157,7 +155,7 @@ expect 6 unshare --net -- "$KILN" build -f matrix/probe.json --recipes "$KILN_SO
 holds "$err" 'probe_wheel-1-py3-none-any.whl'
 [ -z "$(ls empty/steps 2>/dev/null)" ] || fail 'a step was run all the same'
 cp -r recipes other-recipes
-sed -i 's/ hello$/ hello sl/' other-recipes/framework/probe/probe.sh
+edit 's/ hello$/ hello sl/' other-recipes/framework/probe/probe.sh
 expect 1 unshare --net -- "$KILN" build -f matrix/probe.json --recipes "$KILN_SOURCE/recipes" --recipes other-recipes --state without --site site.json --offline --mirror carried \
   version=1
 holds "$err" '/pool/main/s/sl/sl_'

@@ -8,9 +8,10 @@ sent=$(mktemp -d) # and not $1: apptainer build --fakeroot mounts something of i
 chmod 755 "$sent"
 trap 'unmount_all; rm -rf "$sent"' EXIT
 cp -r "$tiny" tiny
-sed -i 's/"versions": {"1.35": {}}/"versions": {"1.35": {"build_on": "1.35-devel"}, "1.35-devel": {}}/' tiny/recipes/base/busybox/recipe.json
+edit 's/"versions": {"1.35": {}}/"versions": {"1.35": {"build_on": "1.35-devel"}, "1.35-devel": {}}/' tiny/recipes/base/busybox/recipe.json
 hello=tiny/recipes/framework/hello
-sed -i 's#"copy": \["/opt/kiln/hello"\]#"mount": ["/opt/kiln/parts", "/srv/built-on"]#; s#"parameters": \["KILN_VERSION", "KILN_FACT_GREETING", "KILN_PREFIX", #"script": "install.sh", &#' $hello/recipe.json
+edit 's#"copy": \["/opt/kiln/hello"\]#"mount": ["/opt/kiln/parts", "/srv/built-on"]#' $hello/recipe.json
+edit 's#"parameters": \["KILN_VERSION", "KILN_FACT_GREETING", "KILN_PREFIX", #"script": "install.sh", &#' $hello/recipe.json
 cat >$hello/build.sh <<'END'
 #!/bin/sh -eu
 mkdir -p /opt/kiln/parts /usr/src/hello /srv
@@ -73,11 +74,11 @@ grep -v ' srv$' apptainer.list | diff kiln.list - || fail 'the images of kiln an
 expect 0 "$KILN" generate -f tiny/tiny.json --inline -o alone "$cell"
 
 # 4. A build stage that leaves a link, which would lead out of it, or nothing.
-sed -i 's#^mkdir -p /opt/kiln/parts .*#mkdir -p /opt/kiln /srv; ln -s /etc /opt/kiln/parts#' $hello/build.sh
-sed -i '/parts.hello/d' $hello/build.sh
+edit 's#^mkdir -p /opt/kiln/parts .*#mkdir -p /opt/kiln /srv; ln -s /etc /opt/kiln/parts#' $hello/build.sh
+edit '/parts.hello/d' $hello/build.sh
 expect 1 "$KILN" build -f tiny/tiny.json "$cell"
 holds "$out$err" 'the build stage left a link at /opt/kiln/parts'
-sed -i 's#; ln -s /etc /opt/kiln/parts##' $hello/build.sh
+edit 's#; ln -s /etc /opt/kiln/parts##' $hello/build.sh
 expect 1 "$KILN" build -f tiny/tiny.json "$cell"
 holds "$out$err" 'the build stage left nothing at /opt/kiln/parts'
 echo 'built on one base, run on another'

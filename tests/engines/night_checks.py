@@ -81,7 +81,7 @@ def kill(pids, number=signal.SIGKILL):
             pass
 
 
-def wait_until_gone(seconds=10):
+def wait_until_gone(seconds=60):
     end = time.monotonic() + seconds
     while left := at_work():
         if time.monotonic() > end:

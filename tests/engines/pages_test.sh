@@ -12,14 +12,8 @@ fi
 serve() {
   "${@:2}" >served 2>&1 &
   at_exit "kill $! 2>/dev/null || true"
-  url=''
-  for _ in {1..100}; do
-    url=$(grep -oE "$1 ?[0-9]+" served | grep -oE '[0-9]+$' || true)
-    [ -z "$url" ] || break
-    sleep 0.1
-  done
-  [ -n "$url" ] || fail "it does not serve: $(cat served)"
-  url=http://127.0.0.1:$url
+  until_true $! served grep -qE "$1 ?[0-9]+" served
+  url=http://127.0.0.1:$(grep -oE "$1 ?[0-9]+" served | grep -oE '[0-9]+$')
 }
 
 # Tens of thousands of files, which a disk takes minutes to remove: in memory where there is room.

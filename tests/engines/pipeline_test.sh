@@ -60,7 +60,7 @@ expect 0 kiln build -n -f "$tiny/tiny.json" "${chosen[@]}"
 equals "$out" 'nothing to do'
 # New labels: nothing to build, and the summary says so.
 cp -r "$tiny" relabelled
-sed -i 's/"licenses": *"[^"]*"/"licenses": "0BSD"/' relabelled/recipes/*/*/recipe.json
+edit 's/"licenses": *"[^"]*"/"licenses": "0BSD"/' relabelled/recipes/*/*/recipe.json
 expect 0 kiln plan -f relabelled/tiny.json "${chosen[@]}"
 holds "$out" '0 built, 0 to build, 3 to re-tag'
 echo "pipeline: every job from its artifacts alone"

@@ -14,7 +14,7 @@ with_qemu() {
   unshare -m sh -c 'mount -t tmpfs none /proc/sys/fs/binfmt_misc && printf "enabled\nflags: F\n" >/proc/sys/fs/binfmt_misc/qemu-aarch64 && exec "$@"' sh "$@"
 }
 cp -r "$tiny" tiny
-sed -i 's/"target": \["plain"\]/"target": ["plain", "neoverse_v1"]/' tiny/tiny.json
+edit 's/"target": \["plain"\]/"target": ["plain", "neoverse_v1"]/' tiny/tiny.json
 write_site() { # write_site ALIASES
   echo "{\"evidence\": \"report\", \"publish\": {\"registry\": \"$place\", \"aliases\": [$1]}}" >site.json
 }

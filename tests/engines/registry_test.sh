@@ -129,7 +129,7 @@ holds "$out" '0 changes, 1 change held, nothing changed'
 cmp "$lock" first.lock.json || fail 'a change that is held was written'
 expect 0 "$KILN" plan -f "$matrix" --locked --format json
 equals "$(json '{cell["state"] for cell in it["cells"]}')" "{'built'}"
-since() { sed -i "s/\"since\": \"[^\"]*\"/\"since\": \"$1\"/" "$lock"; }
+since() { edit "s/\"since\": \"[^\"]*\"/\"since\": \"$1\"/" "$lock"; }
 since "$(date -u -d '-8 days' +%FT%TZ)"
 expect 0 "$KILN" lock -f "$matrix" --by-policy -n --format json
 equals "$(json '([change["what"] for change in it["changes"]], it["held"], it["problems"], it["written"])')" "(['digest amd64'], [], [], False)"
@@ -202,12 +202,12 @@ sed 's/"box@1", "busybox@1.35"/"box@3"/; s/"plain"/"plain", "neoverse_v1"/' "$ma
 expect 0 "$KILN" lock -f site/both.json
 out=$(cat site/both.lock.json)
 equals "$(json 'it["components"]["base/box@3:hub"]["digests"]')" "{'amd64': '$amd', 'arm64': '$arm'}"
-sed -i 's/"neoverse_v1"/"power9le"/' site/both.json
+edit 's/"neoverse_v1"/"power9le"/' site/both.json
 expect 3 "$KILN" lock -f site/both.json --update box
 holds "$err" "$host/site/box:3 has no image for ppc64le; it is for amd64, arm64"
 
 # 9. Beyond the lockfile: a warning that names it; with --locked exit 7, the place in the recipe, nothing written.
-sed -i 's/"box@1", /"box@1", "box@3", /' "$matrix"
+edit 's/"box@1", /"box@1", "box@3", /' "$matrix"
 expect 0 "$KILN" plan -f "$matrix"
 holds "$err" 'site/recipes/base/box/recipe.json:4:'
 holds "$err" 'warning: base/box@3:hub is not in site/site.lock.json'

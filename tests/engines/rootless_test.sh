@@ -45,7 +45,7 @@ expect 0 as_user gc --all --delete --state shut-in
 # Without subordinate ids: what is all root's is built in a namespace of a single id, and for the rest it is said what an administrator adds.
 cp /etc/subuid /etc/subgid .
 at_exit 'cp subuid /etc/subuid; cp subgid /etc/subgid'
-sed -i "/^$user:/d" /etc/subuid /etc/subgid
+edit "/^$user:/d" /etc/subuid /etc/subgid
 expect 0 as_user build -f tiny/tiny.json --state single version=2.1 library=none
 expect 5 as_user doctor
 holds "$out" ">> /etc/subuid\` and \`echo $user:"
@@ -62,6 +62,7 @@ cp subgid /etc/subgid
 long=$((300000 + $$))
 echo "sleep $long" >>"$home/tiny/recipes/framework/hello/distro.sh"
 sleepers() { pgrep -f "sleep $long" || true; }
+no_sleepers() { [ -z "$(sleepers)" ]; }
 for signal in TERM KILL; do
   as_user build -f tiny/tiny.json --state stopped version=2.1 library=none >/dev/null 2>stopped.err &
   job=$!
@@ -75,7 +76,7 @@ for signal in TERM KILL; do
   wait "$job" || status=$?
   case $signal in
     TERM) equals "$status" 130 ;;
-    KILL) for _ in $(seq 100); do [ -z "$(sleepers)" ] || sleep 0.1; done ;;
+    KILL) soon no_sleepers ;;
   esac
   [ -z "$(sleepers)" ] || fail "SIG$signal left at work: $(ps -o args -p "$(sleepers)")"
 done

@@ -31,10 +31,10 @@ done
 echo "{\"secrets\": {${site#, }}}" >secrets-of-site.json
 names() { seq -f '"s%g"' -s ', ' "$1" "$2"; }
 recipes=tiny/recipes
-sed -i "s/\"rootfs\": \"rootfs.sh\"/&, \"secrets\": [$(names 1 4)]/" $recipes/base/busybox/recipe.json
-sed -i "s/\"script\": \"build.sh\"/&, \"secrets\": [$(names 5 9)]/" $recipes/framework/hello/recipe.json
-sed -i "s/\"script\": \"distro.sh\",/& \"secrets\": [$(names 10 14)],/" $recipes/library/fast/recipe.json
-sed -i "s/\"script\": \"distro.sh\",/& \"secrets\": [$(names 15 20)],/" $recipes/compiler/turbo/recipe.json
+edit "s/\"rootfs\": \"rootfs.sh\"/&, \"secrets\": [$(names 1 4)]/" $recipes/base/busybox/recipe.json
+edit "s/\"script\": \"build.sh\"/&, \"secrets\": [$(names 5 9)]/" $recipes/framework/hello/recipe.json
+edit "s/\"script\": \"distro.sh\",/& \"secrets\": [$(names 10 14)],/" $recipes/library/fast/recipe.json
+edit "s/\"script\": \"distro.sh\",/& \"secrets\": [$(names 15 20)],/" $recipes/compiler/turbo/recipe.json
 for script in base/busybox/rootfs framework/hello/build library/fast/distro compiler/turbo/distro; do
   cat >>"$recipes/$script.sh" <<'END'
 set -x
@@ -55,7 +55,7 @@ echo "[ ! -e /run/kiln/secrets ] && [ -z \"\${KILN_SECRETS:-}\" ]" >>$recipes/fr
 expect 3 "$KILN" build -f "$matrix" --state without version=2.10 method=distro library=none compiler=none
 holds "$err" "the recipe needs the secret 's1', and the site file does not say where it is"
 cp -r $recipes/base/busybox base-with-secrets
-sed -i 's/, "secrets": \[[^]]*\]//' $recipes/base/busybox/recipe.json && cp "$tiny/recipes/base/busybox/rootfs.sh" $recipes/base/busybox/
+edit 's/, "secrets": \[[^]]*\]//' $recipes/base/busybox/recipe.json && cp "$tiny/recipes/base/busybox/rootfs.sh" $recipes/base/busybox/
 expect 3 "$KILN" build -f "$matrix" --state without version=2.10 method=distro compiler=none --format json
 equals "$(json 'sorted(image["verdict"] for image in it["images"])')" "['built', 'failed']"
 cp base-with-secrets/* $recipes/base/busybox/

@@ -3,6 +3,8 @@
 # who ask, published alone, and is the answer.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
+# shellcheck source=tests/support/gate.sh
+. "$KILN_SOURCE/tests/support/gate.sh"
 
 cp -r "$tiny" tiny
 matrix=tiny/tiny.json
@@ -21,19 +23,19 @@ turbo=hello:2.10-distro-fast-turbo-x86_64-busybox1.35
 # 1. Two askers at once: one build, and both have the answer. The first is held at work until the second waits.
 script=tiny/recipes/framework/hello/distro.sh
 cp "$script" plain.sh
-{
-  cat plain.sh
-  echo 'echo "at work"; sleep 3'
-} >"$script"
-"$KILN" select --dsl fast.json -f "$matrix" --host x86_64 --build-if-missing >one.out 2>one.err &
+gated "$script"
+ask fast.json --build-if-missing >one.out 2>one.err &
 one=$!
-until grep '^start  hello' one.err >/dev/null 2>&1; do
-  kill -0 "$one" 2>/dev/null || fail "the first asker ended: $(cat one.err)"
-  sleep 0.05
-done
-expect 0 ask fast.json --build-if-missing --json
-wait "$one"
+until_true "$one" one.err [ -s gate/starts ]
+ask fast.json --build-if-missing --json >two.out 2>two.err &
+two=$!
+until_true "$two" two.err grep -q 'waiting for ' two.err
+open_gate
+wait "$one" || fail "the first asker: $(cat one.err)"
+wait "$two" || fail "the second asker: $(cat two.err)"
 equals "$(cat one.out)" "$fast"
+out=$(cat two.out)
+err=$(cat two.err)
 equals "$(json 'it["answer"]')" "$fast"
 holds "$err" 'waiting for '
 holds "$err" 'a build for a question about hello by process'
@@ -42,13 +44,12 @@ holds "$(tail -n 1 one.err)" "published $fast as snapshot 1"
 cp plain.sh "$script"
 
 # 2. Killed in the middle, it leaves nothing that stops the next, who goes on with what was done.
-echo 'echo "at work"; sleep 30' >>tiny/recipes/compiler/turbo/distro.sh
+close_gate
+: >gate/starts
+gated tiny/recipes/compiler/turbo/distro.sh
 "$KILN" select --dsl turbo.json -f "$matrix" --host x86_64 --build-if-missing >killed.out 2>killed.err &
 killed=$!
-until grep '^start  turbo' killed.err >/dev/null 2>&1; do
-  kill -0 "$killed" 2>/dev/null || fail "the asker ended: $(cat killed.err)"
-  sleep 0.05
-done
+until_true "$killed" killed.err [ -s gate/starts ]
 kill -KILL "$killed"
 wait "$killed" 2>/dev/null || true
 equals "$(cat killed.out)" ''
@@ -106,7 +107,7 @@ before=$out
 
 # 7. Evidence that makes an image unfit for who asks: it is built, not published, and the reason is said.
 # shellcheck disable=SC2016
-sed -i '/usr.bin.env"$/a install -m 755 "$(readlink -f /bin/true)" "$tree/bin/needs-a-library"' tiny/recipes/base/busybox/*.sh
+edit '/usr.bin.env"$/a install -m 755 "$(readlink -f /bin/true)" "$tree/bin/needs-a-library"' tiny/recipes/base/busybox/*.sh
 expect 4 ask stock.json --build-if-missing
 equals "$out" ''
 holds "$err" 'error: hello:2.10-distro-x86_64-busybox1.35 is built, and does not match: '

@@ -24,7 +24,7 @@ green() { # green STATE [OPTION…]: it is back, and the next build makes the sa
   local state=$1
   shift
   open_gate
-  expect 0 timeout 100 "$KILN" build -f "$matrix" --state "$state" "${cell[@]}" "$@"
+  expect 0 timeout 300 "$KILN" build -f "$matrix" --state "$state" "${cell[@]}" "$@"
   expect 0 "$KILN" --state "$state" index fsck --deep
   digests "$state" | diff "$work/local.digests" - || fail "other bits in $state"
 }

@@ -20,7 +20,7 @@ site_file writer "{\"registry\": \"$shared\", \"key\": \"$work/site.pem\"}"
 site_file reader "{\"registry\": \"$shared\", \"trust\": [\"$work/site.pub\"]}"
 site_file stranger "{\"registry\": \"$shared\", \"trust\": [\"$work/foreign.pub\"]}"
 site_file alone null
-sed -i 's/, "steps": null//' alone.json
+edit 's/, "steps": null//' alone.json
 
 # runner SITE STATE [PATTERN…]: builds there; $out is the report, $err what was told.
 cells=(version=2.10 library=none)

@@ -7,7 +7,7 @@ cp -r "$tiny" tiny
 matrix=tiny/tiny.json
 echo '{"secrets": {"token": {"environment": "SITE_TOKEN"}}, "pass_environment": ["http_proxy"]}' >site.json
 export SITE_TOKEN=the-token http_proxy=http://proxy.invalid:3128
-sed -i 's/"script": "distro.sh",/& "files": ["list.txt"], "secrets": ["token"],/' tiny/recipes/compiler/turbo/recipe.json
+edit 's/"script": "distro.sh",/& "files": ["list.txt"], "secrets": ["token"],/' tiny/recipes/compiler/turbo/recipe.json
 echo 'a file of the recipe' >tiny/recipes/compiler/turbo/list.txt
 echo 'touch /opt/kiln/half; exit 3' >>tiny/recipes/compiler/turbo/distro.sh
 expect 1 "$KILN" build -f "$matrix" version=2.10 method=distro library=none --format json

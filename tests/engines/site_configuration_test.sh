@@ -80,7 +80,7 @@ mkdir -p etc-apt/auth.conf.d
 echo "machine http://deb.debian.org login kiln password $canary-password" >etc-apt/auth.conf.d/site.conf
 keyring=$work/site-key.gpg
 cp /usr/share/keyrings/debian-archive-keyring.gpg "$keyring"
-sed -i "s|^Signed-By:.*debian-archive-keyring.*|Signed-By: $keyring|" etc-apt/sources.list.d/*.sources
+edit "s|^Signed-By:.*debian-archive-keyring.*|Signed-By: $keyring|" etc-apt/sources.list.d/*.sources
 with_password="https://kiln:$canary-password@localhost:$closed"
 printf '[global]\nindex-url = %s/simple/\n' "$with_password" >pip.conf
 # shellcheck disable=SC2016 # git's own

@@ -88,7 +88,7 @@ equals "$(cat rank-?.txt)" '0/4 1 by-rank
 3/4 1 by-rank'
 holds "$(cat mpi.txt)" 'kiln: rank 0 of 4'
 holds "$(cat mpi.txt)" 'after 0'
-sed -i 's/pmi2/none/' site.json
+edit 's/pmi2/none/' site.json
 job '"standard_output_file": "none.txt"' '"app_type": "mpi", "executable": "touch", "arguments": "began", "mpi_ranks": 4'
 submit
 ends FAILED
@@ -100,7 +100,7 @@ echo 'int main() { return 0; }' >source.c
 job '"job_name": "b"' '"app_type": "python", "executable": "./made", "build": {"src": "file://'"$work"'/source.c",
   "build_command": "cp source.c made; echo {{BUILD_PARALLELISM}} >cores", "build_parallelism": 2}'
 rm -f made
-mv source.c kept.c && sed -i "s#source.c#kept.c#" job.build.sh
+mv source.c kept.c && edit "s#source.c#kept.c#" job.build.sh
 check job.build.sh
 id=$(sbatch --parsable job.build.sh)
 ends COMPLETED

@@ -88,7 +88,7 @@ def killed(dice, number=signal.SIGKILL):
             checks.kill(checks.descendants(process.pid))
         else:
             process.send_signal(number)
-    process.wait(timeout=20)
+    process.wait(timeout=120)
     checks.wait_until_gone()
     if number == signal.SIGTERM and process.returncode not in (0, 130):
         fail(f"exit code {process.returncode} after SIGTERM")

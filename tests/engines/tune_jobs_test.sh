@@ -70,7 +70,8 @@ after=$(jobs_named)
 
 # 3. Interrupted, its jobs are gone.
 rm -r .kiln/bench
-sed 's/^speed=/sleep 30; speed=/' tiny/recipes/workload/say/bench.sh >slow && cp tiny/recipes/workload/say/bench.sh kept && cp slow tiny/recipes/workload/say/bench.sh
+cp tiny/recipes/workload/say/bench.sh kept
+edit 's/^speed=/sleep 30; speed=/' tiny/recipes/workload/say/bench.sh
 in_background "$work/.interrupted" --trials 9
 victim=$!
 runs() { [ "$(squeue --me --noheader --states=RUNNING --format=%j | grep -c '^kiln-.')" -gt 0 ] && [ -n "$(find .kiln/bench -name '*.json' -path '*.trials/*' 2>/dev/null)" ]; }

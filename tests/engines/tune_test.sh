@@ -28,12 +28,13 @@ wrong 2 '7' "$good" --rounds 6
 expect 5 env KILN_PYTHON=/usr/bin/false "$KILN" tune -f "$matrix" --dsl job.json --space space.json
 holds "$err" 'has no Optuna'
 wrong 2 'a budget of 10 s is too small' "$good" --budget 10s
+cp tiny/recipes/workload/say/bench.sh kept
 for bind in crash nan; do
-  sed "s/{BIND:-}/{BIND:-$bind}/" tiny/recipes/workload/say/bench.sh >changed && cp tiny/recipes/workload/say/bench.sh kept && cp changed tiny/recipes/workload/say/bench.sh
+  edit "s/{BIND:-}/{BIND:-$bind}/" tiny/recipes/workload/say/bench.sh
   wrong 1 "workload 'say'" "$good" --seed 9
   cp kept tiny/recipes/workload/say/bench.sh
 done
-sed 's/{BIND:-}/{BIND:-hang}/' kept >tiny/recipes/workload/say/bench.sh
+edit 's/{BIND:-}/{BIND:-hang}/' tiny/recipes/workload/say/bench.sh
 wrong 124 'the budget was spent before the workload ended' "$good" --budget 3s --seed 9
 cp kept tiny/recipes/workload/say/bench.sh
 equals "$(results)" 0

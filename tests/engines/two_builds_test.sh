@@ -26,7 +26,7 @@ says() { # says NAME PID PATTERN: waits until NAME.err has the pattern, while th
 
 # The second build of one matrix is told of the first, which a step keeps at work until it is told to end.
 mkfifo gate
-sed -i "2i read -r _ <$work/gate" tiny/recipes/base/busybox/rootfs.sh
+edit "2i read -r _ <$work/gate" tiny/recipes/base/busybox/rootfs.sh
 "$KILN" build -f tiny/pair.json --state gated --progress plain >gated.out 2>gated.err &
 gated=$!
 says gated "$gated" 'start  '

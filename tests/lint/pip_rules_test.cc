@@ -128,7 +128,7 @@ TEST(Wheels, AreNotNamedByHand) {
       });
 }
 
-TEST(Conda, PackagesAreNamedExactly) {
+TEST(CondaCommands, NamePackagesExactly) {
   expect_findings("a.sh", kShell,
                   {
                       {"conda install -y numpy && conda clean -a\n",
@@ -144,7 +144,7 @@ TEST(Conda, PackagesAreNamedExactly) {
                   });
 }
 
-TEST(Conda, AsksNobody) {
+TEST(CondaCommands, AskForNoConfirmation) {
   const std::string asks = "KL072 conda asks for confirmation, which a build cannot give";
   expect_findings("a.sh", kShell,
                   {
@@ -161,7 +161,7 @@ TEST(Conda, AsksNobody) {
                   });
 }
 
-TEST(Conda, CachesAreCleaned) {
+TEST(CondaCommands, CleanTheirCaches) {
   expect_findings(
       "a.sh", kShell,
       {

@@ -171,7 +171,7 @@ TEST(TextOutput, OfHandWrittenFiles) {
 
 // No text is too broken to be looked at, and what is mended can be looked at again: every beginning and every
 // end of two files.
-TEST(AnyText, IsLookedAt) {
+TEST(LintText, TakesEveryBeginningAndEndOfAFile) {
   RealFileSystem files;
   for (const char* name : {"Dockerfile", "pytorch.def"}) {
     const std::string text = files.read(fs::path(KILN_TEST_DATA) / "lint" / "hand-written" / name).value();

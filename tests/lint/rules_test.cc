@@ -43,11 +43,11 @@ LintResult lint_case(const fs::path& path) {
   return testing::lint_path(path, files, shellcheck);
 }
 
-class Bad : public ::testing::TestWithParam<Case> {};
-class Good : public ::testing::TestWithParam<Case> {};
-class Mended : public ::testing::TestWithParam<Case> {};
+class BadExampleOfARule : public ::testing::TestWithParam<Case> {};
+class GoodExampleOfARule : public ::testing::TestWithParam<Case> {};
+class FixOfABadExample : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Bad, IsFound) {
+TEST_P(BadExampleOfARule, IsReported) {
   const LintResult result = lint_case(GetParam().path);
   ASSERT_TRUE(result.unreadable.empty()) << result.unreadable.front().format();
   const auto found = testing::of_rule(result, GetParam().rule);
@@ -59,14 +59,14 @@ TEST_P(Bad, IsFound) {
   }
 }
 
-TEST_P(Good, IsNotFound) {
+TEST_P(GoodExampleOfARule, IsNotReported) {
   const LintResult result = lint_case(GetParam().path);
   ASSERT_TRUE(result.unreadable.empty()) << result.unreadable.front().format();
   EXPECT_TRUE(testing::of_rule(result, GetParam().rule).empty()) << to_text(result, Severity::note);
 }
 
 // What --fix changes is gone afterwards, and a second run changes nothing.
-TEST_P(Mended, StaysMended) {
+TEST_P(FixOfABadExample, LeavesNothingToFix) {
   kiln::testing::TemporaryFolder folder;
   const fs::path copy = folder / GetParam().path.filename().string();
   fs::copy(GetParam().path, copy, fs::copy_options::recursive);
@@ -78,9 +78,9 @@ TEST_P(Mended, StaysMended) {
   for (const Finding* finding : testing::of_rule(result, GetParam().rule)) EXPECT_TRUE(finding->fix.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, Bad, ::testing::ValuesIn(cases("bad")), test_name);
-INSTANTIATE_TEST_SUITE_P(Rules, Good, ::testing::ValuesIn(cases("good")), test_name);
-INSTANTIATE_TEST_SUITE_P(Rules, Mended, ::testing::ValuesIn(cases("bad")), test_name);
+INSTANTIATE_TEST_SUITE_P(Rules, BadExampleOfARule, ::testing::ValuesIn(cases("bad")), test_name);
+INSTANTIATE_TEST_SUITE_P(Rules, GoodExampleOfARule, ::testing::ValuesIn(cases("good")), test_name);
+INSTANTIATE_TEST_SUITE_P(Rules, FixOfABadExample, ::testing::ValuesIn(cases("bad")), test_name);
 
 TEST(Rules, HaveCasesInBothDirections) {
   std::set<std::string> bad;

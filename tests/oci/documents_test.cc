@@ -9,7 +9,7 @@ namespace {
 
 const std::string kHex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-TEST(Digest, KnownValues) {
+TEST(Digest, GivesKnownValues) {
   EXPECT_EQ(Digest::of("").hex(), kHex);
   EXPECT_EQ(Digest::of("abc").text(),
             "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

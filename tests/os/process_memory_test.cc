@@ -16,61 +16,89 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
 
-// A program that has `mib` MiB, says so, and keeps them for a moment.
-Command program_with(int mib, const std::string& afterwards = "sleep 0.6") {
-  Command command;
-  const std::string take = "import time; x = bytearray(" + std::to_string(mib) +
-                           " << 20); print('has it', flush=True); time.sleep(0.6)";
-  command.argv = {"/bin/sh", "-c", "python3 -c \"$0\"; status=$?; " + afterwards + "; exit $status", take};
-  command.environment = {{"PATH", "/usr/bin:/bin"}};
-  command.own_processes = true;
-  return command;
-}
+// A program that has `mib` MiB and prints a line. With each line it waits until kiln has measured its memory.
+class MemoryOfCommand : public ::testing::Test {
+ protected:
+  Command program_with(int mib, const std::string& afterwards = "true") const {
+    const std::string take = "import os, time; x = bytearray(" + std::to_string(mib) +
+                             " << 20); print('has it', flush=True)\nwhile not os.path.exists('" +
+                             measured(1) + "'): time.sleep(0.01)";
+    Command command;
+    command.argv = {"/bin/sh", "-c", "python3 -c \"$0\"; status=$?; " + afterwards + "; exit $status", take};
+    command.environment = {{"PATH", "/usr/bin:/bin"}};
+    command.own_processes = true;
+    command.limits.wall = std::chrono::minutes(1);
+    return command;
+  }
+  std::string measured(int lines) const { return folder_ / ("measured." + std::to_string(lines)); }
 
-TEST(MemoryOfCommand, IsThePeakOfAllThatItStarted) {
-  const CommandResult result = RealCommandRunner().run(program_with(200, "true"));
+  // A line makes the next look due. run_process() asks whether to give up after that look.
+  CommandResult run(Command command) {
+    for (int line : {1, 2}) fs::remove(measured(line));
+    LeapingClock clock;
+    command.on_line = [&](std::string_view) { ++clock.leaps; };
+    command.give_up = [&](std::string_view) {
+      if (clock.leaps > 0) RealFileSystem().write(measured(clock.leaps), "");
+      return false;
+    };
+    return run_process(command, clock);
+  }
+
+  testing::TemporaryFolder folder_;
+
+ private:
+  struct LeapingClock final : Clock {
+    std::int64_t unix_seconds() const override { return real.unix_seconds(); }
+    double monotonic_seconds() const override { return real.monotonic_seconds() + 1000 * leaps; }
+    RealClock real;
+    int leaps = 0;
+  };
+};
+
+TEST_F(MemoryOfCommand, IsThePeakOfAllThatItStarted) {
+  const CommandResult result = run(program_with(200));
   ASSERT_TRUE(result.ok()) << result.tail;
   EXPECT_NE(result.memory.source, MemorySource::none);
   EXPECT_GT(result.memory.peak, 200 * kMiB);
   EXPECT_LT(result.memory.peak, 300 * kMiB);
 }
 
-TEST(MemoryOfCommand, FilesThatTheSystemKeepsAreNotOfIt) {
+TEST_F(MemoryOfCommand, FilesThatTheSystemKeepsAreNotOfIt) {
   if (!find_cgroup_path()) GTEST_SKIP() << "no control groups here";
-  const testing::TemporaryFolder folder;
-  Command command = program_with(
-      20, "dd if=/dev/zero of=" + (folder / "file").string() + " bs=1M count=200 2>/dev/null; sleep 0.3");
-  const CommandResult result = RealCommandRunner().run(command);
+  const CommandResult result =
+      run(program_with(20, "dd if=/dev/zero of=" + (folder_ / "file").string() +
+                               " bs=1M count=200 2>/dev/null; echo written; until [ -e " + measured(2) +
+                               " ]; do sleep 0.01; done"));
   ASSERT_TRUE(result.ok()) << result.tail;
   EXPECT_LT(result.memory.peak, 100 * kMiB);
-  EXPECT_GT(result.memory.with_files, 200 * kMiB);
+  EXPECT_GT(result.memory.with_files, 100 * kMiB);  // a full machine takes some of them back
 }
 
-TEST(MemoryOfCommand, OverItsLimitItIsEndedForCertain) {
+TEST_F(MemoryOfCommand, OverItsLimitItIsEndedForCertain) {
   Command command = program_with(200);
   command.limits.memory = 100 * kMiB;
-  const CommandResult result = RealCommandRunner().run(command);
+  const CommandResult result = run(command);
   EXPECT_EQ(result.end, CommandEnd::out_of_memory) << result.tail;
   EXPECT_FALSE(result.ok());
   command.limits.memory = 400 * kMiB;
-  EXPECT_TRUE(RealCommandRunner().run(command).ok());
+  EXPECT_TRUE(run(command).ok());
 }
 
-TEST(MemoryOfCommand, AScriptThatGoesOnWithoutAKilledProgramHasFailed) {
+TEST_F(MemoryOfCommand, AScriptThatGoesOnWithoutAKilledProgramHasFailed) {
   Command command = program_with(200);
   command.argv[2] = "python3 -c \"$0\" || true";
   command.limits.memory = 100 * kMiB;
-  EXPECT_EQ(RealCommandRunner().run(command).end, CommandEnd::out_of_memory);
+  EXPECT_EQ(run(command).end, CommandEnd::out_of_memory);
 }
 
-TEST(MemoryOfCommand, AKillOfAnotherKindIsNone) {
+TEST_F(MemoryOfCommand, AKillOfAnotherKindIsNone) {
   Command command = program_with(20);
   command.limits.memory = 400 * kMiB;
   command.argv[2] = "kill -9 $$";
-  const CommandResult killed = RealCommandRunner().run(command);
+  const CommandResult killed = run(command);
   EXPECT_EQ(killed.end, CommandEnd::signalled);
   command.argv[2] = "exit 137";
-  EXPECT_EQ(RealCommandRunner().run(command).end, CommandEnd::exited);
+  EXPECT_EQ(run(command).end, CommandEnd::exited);
 }
 
 // A child with its own: a program of which each process writes a byte when it has its memory.

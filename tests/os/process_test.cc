@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <mntent.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -11,10 +12,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
-#include <string>
-#include <vector>
 
+#include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -37,6 +36,7 @@ class OwnProcesses : public ::testing::Test {
     Command command;
     command.argv = {"/bin/sh", "-euc", "exec 3>" + fifo() + "\n" + script};
     command.environment = {{"PATH", "/usr/sbin:/usr/bin:/sbin:/bin"}};
+    command.folder = folder_.path();
     command.own_processes = true;
     return command;
   }
@@ -57,7 +57,8 @@ class OwnProcesses : public ::testing::Test {
 
 // Deaf, in a session of its own, and without our pipes.
 constexpr const char* kDaemon =
-    "(setsid sh -c 'trap \"\" HUP INT TERM; echo up >&3; sleep 1000' </dev/null >/dev/null 2>&1 &)\n";
+    "(setsid sh -c 'trap \"\" HUP INT TERM; echo up >&3; : >up; sleep 1000' </dev/null >/dev/null 2>&1 &)\n"
+    "until [ -e up ]; do sleep 0.01; done\n";
 
 TEST_F(OwnProcesses, SeeNoOthers) {
   CommandResult result = run("cd /proc; set -- [0-9]*; echo \"$# $(cat 1/comm)\"; kill -0 " +
@@ -82,14 +83,19 @@ TEST_F(OwnProcesses, EndAsOthersDo) {
 }
 
 TEST_F(OwnProcesses, ADaemonEndsWithItsCommand) {
-  EXPECT_TRUE(run(std::string(kDaemon) + "sleep 0.1").ok());
+  EXPECT_TRUE(run(kDaemon).ok());
   EXPECT_EQ(until_all_are_gone(), "up\n");
 }
 
 TEST_F(OwnProcesses, OrphansAreReaped) {
-  EXPECT_EQ(
-      run("(true &) ; (sh -c 'exit 1' &); sleep 0.2; cat /proc/[0-9]*/stat | grep -c ' Z ' || true").output,
-      "0\n");
+  Command orphans = command(R"sh(: >pids
+for status in 0 1; do (sh -c "echo \$\$ >>pids; exit $status" &); done
+until [ "$(wc -l <pids)" = 2 ]; do sleep 0.01; done
+for pid in $(cat pids); do
+  while [ -e "/proc/$pid" ]; do sleep 0.01; done # until it is reaped
+done)sh");
+  orphans.limits.wall = std::chrono::minutes(1);
+  EXPECT_TRUE(RealCommandRunner().run(orphans).ok());
 }
 
 TEST_F(OwnProcesses, EndWithUsHoweverWeDo) {
@@ -112,30 +118,32 @@ TEST_F(OwnProcesses, EndWithUsHoweverWeDo) {
 
 // A limit ends what the group's signals do not reach.
 TEST_F(OwnProcesses, ALimitReachesDaemonsToo) {
-  Command stays = command(std::string(kDaemon) + "sleep 1000");
-  stays.limits.wall = std::chrono::seconds(1);
-  EXPECT_EQ(RealCommandRunner().run(stays).end, CommandEnd::wall_limit);
+  Command stays = command(std::string(kDaemon) + "echo up\nsleep 1000");
+  stays.limits.wall = std::chrono::seconds(10);
+  testing::FakeClock clock;
+  stays.on_line = [&](std::string_view) { clock.now += 11; };
+  EXPECT_EQ(run_process(stays, clock).end, CommandEnd::wall_limit);
   EXPECT_EQ(until_all_are_gone(), "up\n");
 }
 
-// Where /proc is partly covered, as in many containers, a user namespace may mount no other one.
-// A namespace may show processes if any mount shows all of /proc, also one of another container.
-void detach_other_procs() {
-  std::ifstream mounts("/proc/self/mounts");
-  std::vector<std::string> others;
-  for (std::string device, folder, type, rest;
-       mounts >> device >> folder >> type && std::getline(mounts, rest);)
-    if (type == "proc" && folder != "/proc") others.push_back(folder);
-  for (const std::string& other : others) ::umount2(other.c_str(), MNT_DETACH);
+// In a mount namespace that the caller has made. The kernel permits a new /proc where any whole one is
+// mounted, and a chroot on this machine may have one.
+void unmount_other_procs() {
+  FILE* mounts = ::setmntent("/proc/self/mounts", "r");
+  while (const mntent* mount = ::getmntent(mounts))
+    if (mount->mnt_type == std::string_view("proc") && mount->mnt_dir != std::string_view("/proc"))
+      ::umount2(mount->mnt_dir, MNT_DETACH);
+  ::endmntent(mounts);
 }
 
+// Where /proc is partly covered, as in many containers, a user namespace may mount no other one.
 TEST_F(OwnProcesses, AreSharedOnesWhereThereCanBeNoNamespace) {
   const fs::path log = folder_ / "log";
   const pid_t us = ::fork();
   if (us == 0) {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
       ::_exit(2);
-    detach_other_procs();
+    unmount_other_procs();
     if (::mount("tmpfs", "/proc/sys", "tmpfs", MS_RDONLY, nullptr) != 0 ||
         ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
       ::_exit(2);

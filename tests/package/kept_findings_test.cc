@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-class Kept : public testing::PackedImage {
+class KeptContentsTest : public testing::PackedImage {
  protected:
   // What the layers hold, by way of what is kept; `reads` counts how often they were read.
   Contents asked(const std::string& target = "x86_64_v3", const std::string& version = "0.1") {
@@ -34,7 +34,7 @@ class Kept : public testing::PackedImage {
   std::atomic<int> reads = 0;
 };
 
-TEST_F(Kept, EqualLayersAreReadOnceAndSayTheSame) {
+TEST_F(KeptContentsTest, EqualLayersAreReadOnceAndSayTheSame) {
   add_library(testing::wide_code());
   const std::string first = text(asked());
   EXPECT_EQ(text(asked()), first);
@@ -44,7 +44,7 @@ TEST_F(Kept, EqualLayersAreReadOnceAndSayTheSame) {
   file();
 }
 
-TEST_F(Kept, OtherLayersPromisesAndVersionsAreReadAnew) {
+TEST_F(KeptContentsTest, OtherLayersPromisesAndVersionsAreReadAnew) {
   asked();
   asked("zen3");
   EXPECT_EQ(reads, 2);
@@ -55,7 +55,7 @@ TEST_F(Kept, OtherLayersPromisesAndVersionsAreReadAnew) {
   EXPECT_EQ(reads, 4);
 }
 
-TEST_F(Kept, DamageIsAsGoodAsAbsence) {
+TEST_F(KeptContentsTest, DamageIsAsGoodAsAbsence) {
   const std::string first = text(asked());
   const std::string whole = *files.read(file());
   for (std::size_t at = 0; at < whole.size(); at += 41) {
@@ -71,7 +71,7 @@ TEST_F(Kept, DamageIsAsGoodAsAbsence) {
   EXPECT_EQ(reads, 2);
 }
 
-TEST_F(Kept, WhatIsGoneFromTheStoreIsNoticed) {
+TEST_F(KeptContentsTest, WhatIsGoneFromTheStoreIsNoticed) {
   const Digest report = asked().evidence.report;
   files.remove_all(store.path(report));
   asked();
@@ -86,7 +86,7 @@ TEST_F(Kept, WhatIsGoneFromTheStoreIsNoticed) {
   EXPECT_EQ(reads, 4);
 }
 
-TEST_F(Kept, AFlippedBitInALayerIsNoticed) {
+TEST_F(KeptContentsTest, AFlippedBitInALayerIsNoticed) {
   asked();
   const fs::path layer = store.path(built.layers[0].blob.digest);
   std::string bytes = *files.read(layer);
@@ -96,7 +96,7 @@ TEST_F(Kept, AFlippedBitInALayerIsNoticed) {
   EXPECT_EQ(reads, 2);
 }
 
-TEST_F(Kept, NoLockIsLeftWhereExaminingFails) {
+TEST_F(KeptContentsTest, NoLockIsLeftWhereExaminingFails) {
   evidence::Declaration declared;
   CacheFolder cache(folder / "evidence", findings_version(), files);
   KeptContents kept(cache, "0.1");
@@ -105,7 +105,7 @@ TEST_F(Kept, NoLockIsLeftWhereExaminingFails) {
   EXPECT_EQ(files.list(folder / "evidence"), std::vector<std::string>{});
 }
 
-TEST_F(Kept, WhoAsksAtTheSameTimeWaits) {
+TEST_F(KeptContentsTest, WhoAsksAtTheSameTimeWaits) {
   add_library(testing::wide_code());
   std::vector<std::thread> cells;
   for (int cell = 0; cell < 4; ++cell) cells.emplace_back([&] { asked(); });

@@ -28,37 +28,43 @@ AxisValues cell(const char* framework, const char* version, const char* method, 
   return axes;
 }
 
+constexpr const char* kTf = "tensorflow";
+constexpr const char* kHub21 = "tensorflow-hub@2.1.0-py3";
+constexpr const char* kGpu21 = "tensorflow-hub@2.1.0-gpu-py3";
+
 // In the table's order; each mark on the CPU and on the GPU.
-std::vector<Mark> marks() {
-  const char* tf = "tensorflow";
+std::vector<Mark> tensorflow_marks() {
   const char* hub114 = "tensorflow-hub@1.14.0-py3";
   const char* gpu114 = "tensorflow-hub@1.14.0-gpu-py3";
-  const char* hub21 = "tensorflow-hub@2.1.0-py3";
-  const char* gpu21 = "tensorflow-hub@2.1.0-gpu-py3";
+  return {
+      {"TF 1.14 hub CPU", cell(kTf, "1.14.0", "hub", hub114, false, "none"),
+       "1.14.0-hub-broadwell-tensorflow-hub1.14.0-py3", nullptr},
+      {"TF 1.14 hub GPU", cell(kTf, "1.14.0", "hub", gpu114, true, "none"),
+       "1.14.0-hub-broadwell-sm_61-tensorflow-hub1.14.0-gpu-py3", nullptr},
+      {"TF 1.14 pip CPU", cell(kTf, "1.14.0", "pip", "ubuntu@18.04", false, "none"),
+       "1.14.0-pip-broadwell-ubuntu18.04", nullptr},
+      {"TF 1.14 pip GPU", cell(kTf, "1.14.0", "pip", "cuda@10.0", true, "none"),
+       "1.14.0-pip-broadwell-sm_61-cuda10.0", nullptr},
+      {"TF 2.1 hub CPU", cell(kTf, "2.1.0", "hub", kHub21, false, "none"),
+       "2.1.0-hub-broadwell-tensorflow-hub2.1.0-py3", nullptr},
+      {"TF 2.1 hub GPU", cell(kTf, "2.1.0", "hub", kGpu21, true, "none"),
+       "2.1.0-hub-broadwell-sm_61-tensorflow-hub2.1.0-gpu-py3", nullptr},
+      {"TF 2.1 pip CPU", cell(kTf, "2.1.0", "pip", "ubuntu@18.04", false, "none"),
+       "2.1.0-pip-broadwell-ubuntu18.04", nullptr},
+      {"TF 2.1 pip GPU", cell(kTf, "2.1.0", "pip", "cuda@10.1", true, "none"),
+       "2.1.0-pip-broadwell-sm_61-cuda10.1", nullptr},
+      {"TF 2.1 opt-build CPU", cell(kTf, "2.1.0", "source", "ubuntu@18.04", false, "none"),
+       "2.1.0-source-broadwell-ubuntu18.04", nullptr},
+      {"TF 2.1 opt-build GPU", cell(kTf, "2.1.0", "source", "cuda@10.1", true, "none"),
+       "2.1.0-source-broadwell-sm_61-cuda10.1", nullptr},
+  };
+}
+
+std::vector<Mark> marks_of_other_frameworks() {
   const char* torch_hub = "pytorch-hub@1.4-cuda10.1-cudnn7-runtime";
   const char* cntk_cpu = "cntk-hub@2.7-cpu-python3.5";
   const char* cntk_gpu = "cntk-hub@2.7-gpu-python3.5-cuda10.0-cudnn7.3";
   return {
-      {"TF 1.14 hub CPU", cell(tf, "1.14.0", "hub", hub114, false, "none"),
-       "1.14.0-hub-broadwell-tensorflow-hub1.14.0-py3", nullptr},
-      {"TF 1.14 hub GPU", cell(tf, "1.14.0", "hub", gpu114, true, "none"),
-       "1.14.0-hub-broadwell-sm_61-tensorflow-hub1.14.0-gpu-py3", nullptr},
-      {"TF 1.14 pip CPU", cell(tf, "1.14.0", "pip", "ubuntu@18.04", false, "none"),
-       "1.14.0-pip-broadwell-ubuntu18.04", nullptr},
-      {"TF 1.14 pip GPU", cell(tf, "1.14.0", "pip", "cuda@10.0", true, "none"),
-       "1.14.0-pip-broadwell-sm_61-cuda10.0", nullptr},
-      {"TF 2.1 hub CPU", cell(tf, "2.1.0", "hub", hub21, false, "none"),
-       "2.1.0-hub-broadwell-tensorflow-hub2.1.0-py3", nullptr},
-      {"TF 2.1 hub GPU", cell(tf, "2.1.0", "hub", gpu21, true, "none"),
-       "2.1.0-hub-broadwell-sm_61-tensorflow-hub2.1.0-gpu-py3", nullptr},
-      {"TF 2.1 pip CPU", cell(tf, "2.1.0", "pip", "ubuntu@18.04", false, "none"),
-       "2.1.0-pip-broadwell-ubuntu18.04", nullptr},
-      {"TF 2.1 pip GPU", cell(tf, "2.1.0", "pip", "cuda@10.1", true, "none"),
-       "2.1.0-pip-broadwell-sm_61-cuda10.1", nullptr},
-      {"TF 2.1 opt-build CPU", cell(tf, "2.1.0", "source", "ubuntu@18.04", false, "none"),
-       "2.1.0-source-broadwell-ubuntu18.04", nullptr},
-      {"TF 2.1 opt-build GPU", cell(tf, "2.1.0", "source", "cuda@10.1", true, "none"),
-       "2.1.0-source-broadwell-sm_61-cuda10.1", nullptr},
       {"PyTorch 1.4 hub CPU", cell("pytorch", "1.4.0", "hub", torch_hub, false),
        "1.4.0-hub-broadwell-pytorch-hub1.4-cuda10.1-cudnn7-runtime", nullptr},
       {"PyTorch 1.4 hub GPU", cell("pytorch", "1.4.0", "hub", torch_hub, true),
@@ -79,27 +85,39 @@ std::vector<Mark> marks() {
        "2.7-hub-broadwell-cntk-hub2.7-cpu-python3.5", nullptr},
       {"CNTK 2.7 hub GPU", cell("cntk", "2.7", "hub", cntk_gpu, true),
        "2.7-hub-broadwell-sm_61-cntk-hub2.7-gpu-python3.5-cuda10.0-cudnn7.3", nullptr},
-      {"XLA 2.1 hub CPU", cell(tf, "2.1.0", "hub", hub21, false, "xla"),
+  };
+}
+
+std::vector<Mark> marks_of_graph_compilers() {
+  return {
+      {"XLA 2.1 hub CPU", cell(kTf, "2.1.0", "hub", kHub21, false, "xla"),
        "2.1.0-hub-xla-broadwell-tensorflow-hub2.1.0-py3", nullptr},
-      {"XLA 2.1 hub GPU", cell(tf, "2.1.0", "hub", gpu21, true, "xla"),
+      {"XLA 2.1 hub GPU", cell(kTf, "2.1.0", "hub", kGpu21, true, "xla"),
        "2.1.0-hub-xla-broadwell-sm_61-tensorflow-hub2.1.0-gpu-py3", nullptr},
-      {"XLA 2.1 pip CPU", cell(tf, "2.1.0", "pip", "ubuntu@18.04", false, "xla"),
+      {"XLA 2.1 pip CPU", cell(kTf, "2.1.0", "pip", "ubuntu@18.04", false, "xla"),
        "2.1.0-pip-xla-broadwell-ubuntu18.04", nullptr},
-      {"XLA 2.1 pip GPU", cell(tf, "2.1.0", "pip", "cuda@10.1", true, "xla"),
+      {"XLA 2.1 pip GPU", cell(kTf, "2.1.0", "pip", "cuda@10.1", true, "xla"),
        "2.1.0-pip-xla-broadwell-sm_61-cuda10.1", nullptr},
-      {"XLA 2.1 opt-build CPU", cell(tf, "2.1.0", "source", "ubuntu@18.04", false, "xla"),
+      {"XLA 2.1 opt-build CPU", cell(kTf, "2.1.0", "source", "ubuntu@18.04", false, "xla"),
        "2.1.0-source-xla-broadwell-ubuntu18.04", nullptr},
-      {"XLA 2.1 opt-build GPU", cell(tf, "2.1.0", "source", "cuda@10.1", true, "xla"),
+      {"XLA 2.1 opt-build GPU", cell(kTf, "2.1.0", "source", "cuda@10.1", true, "xla"),
        "2.1.0-source-xla-broadwell-sm_61-cuda10.1", nullptr},
       {"GLOW opt-build CPU", cell("pytorch", "1.4.0", "source", "ubuntu@18.04", false, "glow"),
        "1.4.0-source-glow-broadwell-ubuntu18.04", nullptr},
       {"GLOW opt-build GPU", cell("pytorch", "1.4.0", "source", "cuda@10.1", true, "glow"), nullptr,
        "Glow has no backend for CUDA"},
-      {"nGraph 1.14 pip CPU", cell(tf, "1.14.0", "pip", "ubuntu@18.04", false, "ngraph"),
+      {"nGraph 1.14 pip CPU", cell(kTf, "1.14.0", "pip", "ubuntu@18.04", false, "ngraph"),
        "1.14.0-pip-ngraph-broadwell-ubuntu18.04", nullptr},
-      {"nGraph 1.14 pip GPU", cell(tf, "1.14.0", "pip", "cuda@10.0", true, "ngraph"), nullptr,
+      {"nGraph 1.14 pip GPU", cell(kTf, "1.14.0", "pip", "cuda@10.0", true, "ngraph"), nullptr,
        "the nGraph bridge's wheel computes on CPUs"},
   };
+}
+
+std::vector<Mark> marks() {
+  std::vector<Mark> all = tensorflow_marks();
+  for (const auto& more : {marks_of_other_frameworks(), marks_of_graph_compilers()})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 std::optional<ImageSpec> image_of(const AxisValues& axes) {

@@ -192,10 +192,10 @@ Bill sample() {
   return bill;
 }
 
-TEST(Bill, Spdx) {
+TEST(Bill, IsWrittenAsSpdx) {
   kiln::testing::expect_golden(to_spdx(sample()), std::string(KILN_TEST_DATA) + "/golden/bill.spdx.json");
 }
-TEST(Bill, CycloneDx) {
+TEST(Bill, IsWrittenAsCycloneDx) {
   kiln::testing::expect_golden(to_cyclonedx(sample()), std::string(KILN_TEST_DATA) + "/golden/bill.cdx.json");
 }
 

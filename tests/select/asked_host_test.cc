@@ -14,7 +14,7 @@ std::string lacks(const ImageQuery& asked, const std::string& cpu,
   return what_it_lacks(host, asked, archspec());
 }
 
-TEST(AskedHost, AProcessorOfAnotherFamily) {
+TEST(AskedHost, LacksAProcessorOfAnotherFamily) {
   ImageQuery asked = testing::query();
   EXPECT_EQ(lacks(asked, "haswell"), "");
   asked.cpu_type = "arm";
@@ -27,14 +27,14 @@ TEST(AskedHost, AProcessorOfAnotherFamily) {
   EXPECT_EQ(lacks(asked, "x86_64_v3"), "") << "whose it is, is not known";
 }
 
-TEST(AskedHost, ATargetThatItDoesNotRun) {
+TEST(AskedHost, LacksATargetThatItDoesNotRun) {
   ImageQuery asked = testing::query();
   asked.cpu = "skylake_avx512";
   EXPECT_EQ(lacks(asked, "haswell"), "runs no code for skylake_avx512, which the document asks for");
   EXPECT_EQ(lacks(asked, "icelake"), "");
 }
 
-TEST(AskedHost, AnAccelerator) {
+TEST(AskedHost, LacksAnAccelerator) {
   ImageQuery asked = testing::query();
   asked.acc_type = "nvidia";
   EXPECT_EQ(lacks(asked, "haswell"), "has no nvidia accelerator, which the document asks for");

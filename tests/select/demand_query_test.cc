@@ -62,7 +62,7 @@ TEST(DemandQuery, WhatIsNoQuestionIsNone) {
   EXPECT_FALSE(query_of(asked(", stock"), {}));
 }
 
-TEST(DemandQuery, WhoAsked) {
+TEST(DemandQuery, KnowsTheHostThatAsked) {
   const Host host = host_of(asked("pytorch", "zen4,nvidia:sm_90,nvidia:sm_80"));
   EXPECT_TRUE(host.known);
   EXPECT_EQ(host.description.cpu, "zen4");

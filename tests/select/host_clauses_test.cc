@@ -28,7 +28,7 @@ IndexEntry gpu_image(testing::Strings accelerators = {"nvidia:sm_80"}, const std
   return entry;
 }
 
-TEST(HostClauses, Vendor) {
+TEST(HostClauses, RefuseAProcessorOfAnotherVendor) {
   IndexEntry entry = image("a");
   entry.image.needs.vendor = "GenuineIntel";
   EXPECT_EQ(refusal(entry, node("haswell")), "");
@@ -76,7 +76,7 @@ TEST(HostClauses, WhatIsHiddenRefusesNothing) {
   EXPECT_EQ(refusal(entry, node("zen4", {"amd:gfx942"})), "") << "compressed bundles may have it";
 }
 
-TEST(HostClauses, Driver) {
+TEST(HostClauses, RefuseAnOlderDriver) {
   HostDescription host = node("haswell", {"nvidia:sm_80"});
   EXPECT_EQ(refusal(gpu_image(), host), "") << "not known";
   host.driver = "470.82.01";
@@ -113,7 +113,7 @@ TEST(HostClauses, ADriverConcernsNvidiasImagesOnly) {
   EXPECT_EQ(refusal(image("a"), host), "");
 }
 
-TEST(HostClauses, Kernel) {
+TEST(HostClauses, RefuseAnOlderKernel) {
   IndexEntry entry = image("a");
   entry.image.needs.kernel = Version("3.2");
   HostDescription host = node();
@@ -123,7 +123,7 @@ TEST(HostClauses, Kernel) {
   EXPECT_EQ(refusal(entry, host), "") << "3.10 is newer than 3.2";
 }
 
-TEST(HostClauses, HugePages) {
+TEST(HostClauses, RefuseAHostWithoutHugePages) {
   IndexEntry entry = image("a");
   entry.image.needs.transparent_hugepages = "madvise";
   HostDescription host = node();
@@ -142,7 +142,7 @@ TEST(HostClauses, HugePages) {
             "needs transparent huge pages (setting always); host has the setting madvise");
 }
 
-TEST(HostClauses, Mpi) {
+TEST(HostClauses, RefuseAnotherMpi) {
   IndexEntry entry = image("a");
   entry.image.needs.mpi = mpi_library("openmpi@4.1.4");
   HostDescription host = node();
@@ -165,7 +165,7 @@ TEST(HostClauses, Mpi) {
   EXPECT_EQ(refusal(entry, host), "") << "an image has a glibc of its own";
 }
 
-TEST(HostClauses, Evidence) {
+TEST(HostClauses, RefuseByEvidence) {
   IndexEntry entry = image("a");
   entry.image.evidence.verdict = "exceeds";
   entry.image.evidence.exceeding = {"avx512f"};

@@ -85,7 +85,7 @@ TEST(Ranking, TheLatestMeasurementCounts) {
   EXPECT_EQ(winner(query(), {a, measured(image("b"), 100)}), "b");
 }
 
-TEST(Ranking, WithoutMeasurements) {
+TEST(Ranking, WithoutMeasurementsGoesByCodeAndVersion) {
   EXPECT_EQ(winner(query(true), {image("stock", "2.7"), optimised(image("optimised"))}), "optimised");
   EXPECT_EQ(winner(query(), {image("a", "2.7", "x86_64_v2"), image("b", "2.6", "x86_64_v3")}), "b")
       << "the best code for the host";

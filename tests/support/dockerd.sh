@@ -10,7 +10,7 @@ start_dockerd() {
     --iptables=false --ip6tables=false --bridge=none --storage-driver overlay2 >dockerd.log 2>&1 &
   dockerd=$!
   at_exit "kill $dockerd 2>/dev/null && wait $dockerd 2>/dev/null || true"
-  for _ in $(seq 150); do
+  for _ in $(seq 600); do
     if docker info >/dev/null 2>&1; then return; fi
     sleep 0.2
   done

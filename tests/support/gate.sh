@@ -4,18 +4,16 @@
 #   open_gate, close_gate     closed at first
 #   starts                    how often such a step has got there
 #   start STATE [OPTION…]     builds $cell of $matrix in the background, and returns when a step waits at the (closed) gate
-#   ended STATUS              the build of `start` ends so, within a minute; $out and $err are what it said
+#   ended STATUS              the build of `start` ends so, within five minutes; $out and $err are what it said
 mkdir "$work/gate"
 "$KILN_PYTHON" -B "$KILN_SOURCE/tests/support/gate.py" "$work/gate" &
 gate=$!
 at_exit "kill $gate 2>/dev/null || true"
-until [ -e "$work/gate/port" ]; do
-  kill -0 "$gate" 2>/dev/null || fail 'the gate does not start'
-  sleep 0.05
-done
 : >"$work/gate/starts"
+until_true "$gate" /dev/null [ -e "$work/gate/port" ]
 open_gate() { touch "$work/gate/open"; }
 close_gate() { rm -f "$work/gate/open"; }
+has_started() { [ "$(starts)" -gt "$1" ]; }
 starts() { wc -l <"$work/gate/starts"; }
 gated() {
   local url
@@ -29,14 +27,11 @@ start() {
   before=$(starts)
   "$KILN" build -f "$matrix" --state "$state" "${cell[@]}" --format json "$@" >"$work/build.out" 2>"$work/build.err" &
   build=$!
-  until [ "$(starts)" -gt "$before" ]; do
-    kill -0 "$build" 2>/dev/null || fail "the build ended: $(cat "$work/build.out" "$work/build.err")"
-    sleep 0.05
-  done
+  until_true "$build" "$work/build.err" has_started "$before"
 }
 ended() {
   local status=0
-  timeout 60 tail --pid="$build" -f /dev/null || fail 'the build does not end'
+  timeout 300 tail --pid="$build" -f /dev/null || fail 'the build does not end'
   wait "$build" || status=$?
   out=$(cat "$work/build.out")
   err=$(cat "$work/build.err")

@@ -26,7 +26,7 @@ start_registry() {
   # It takes each variable REGISTRY_… for a part of its configuration. It ends with the script, also when that is killed.
   setpriv --pdeathsig KILL env -u REGISTRY_AUTH_FILE docker-registry serve "$work/registry.yml" >>"$work/registry.log" 2>&1 &
   registry=$!
-  for _ in $(seq 100); do
+  for _ in $(seq 600); do
     "$KILN_PYTHON" -c "import socket; socket.create_connection(('$registry_address', $port), 1)" 2>/dev/null && return
     kill -0 "$registry" 2>/dev/null || break
     sleep 0.1

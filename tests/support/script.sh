@@ -45,6 +45,36 @@ expect() {
   fi
 }
 
+# until_true PID FILE COMMAND…: waits until COMMAND succeeds. The process PID, which writes to FILE, must not end before.
+until_true() {
+  local process=$1 said=$2
+  shift 2
+  until "$@"; do
+    if ! kill -0 "$process" 2>/dev/null && ! "$@"; then fail "the process has ended before: $*: $(cat "$said")"; fi
+    sleep 0.05
+  done
+}
+
+# soon COMMAND…: waits until COMMAND succeeds. The minute is for an event that never comes, not a promise of speed.
+soon() {
+  for _ in $(seq 600); do
+    if "$@"; then return; fi
+    sleep 0.1
+  done
+  fail "not within a minute: $*"
+}
+
+# edit SCRIPT FILE…: sed -i, of which each FILE must become another one.
+edit() {
+  local script=$1 file
+  shift
+  for file; do
+    sed "$script" "$file" >"$work/.edited"
+    if cmp -s "$file" "$work/.edited"; then fail "sed '$script' changes nothing in $file"; fi
+    cat "$work/.edited" >"$file"
+  done
+}
+
 # holds TEXT WORDS: TEXT must contain WORDS.
 holds() {
   case $1 in

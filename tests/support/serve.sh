@@ -19,11 +19,7 @@ start_server() {
   "$KILN" --state state serve --listen 127.0.0.1:0 "$@" 2>serve.err &
   server=$!
   at_exit "kill -KILL $server 2>/dev/null || true"
-  for _ in $(seq 100); do
-    grep -q '^serving on' serve.err && break
-    kill -0 "$server" 2>/dev/null || fail "it did not start: $(cat serve.err)"
-    sleep 0.1
-  done
+  until_true "$server" serve.err grep -q '^serving on' serve.err
   port=$(sed -n 's/^serving on 127.0.0.1://p' serve.err)
   url=http://127.0.0.1:$port
 }

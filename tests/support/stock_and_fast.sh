@@ -2,7 +2,7 @@
 # Two images of hello 2.10 in tiny/: the stock one, and one with the library `fast`, and the workload `say`, which tells the speed of each as
 # tell() has set it. Sourced after script.sh.
 cp -r "${tiny:?}" tiny
-sed -i '0,/"script": "distro.sh"/s//"stock": true, "script": "distro.sh"/' tiny/recipes/framework/hello/recipe.json
+edit '0,/"script": "distro.sh"/s//"stock": true, "script": "distro.sh"/' tiny/recipes/framework/hello/recipe.json
 cat >tiny/tiny.json <<'J'
 {"name": "tiny", "axes": {"framework": ["hello"], "version": ["2.10"], "method": ["distro"], "library": ["none", "fast"],
   "base": ["busybox@1.35"], "target": ["x86_64"]}}

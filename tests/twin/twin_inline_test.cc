@@ -75,7 +75,7 @@ TEST(TwinInline, WhateverAScriptHolds) {
     EXPECT_EQ(differences_of(sample_spec(), recipes_with_script(script)), Texts()) << script;
 }
 
-TEST(TwinInline, HostileValues) {
+TEST(TwinInline, HostileValuesComeBack) {
   for_each_hostile_spec([](const ImageSpec& spec, const std::string& value) {
     EXPECT_EQ(differences_of(spec, sample_recipes()), Texts()) << value;
   });

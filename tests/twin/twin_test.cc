@@ -42,7 +42,7 @@ TEST(Twin, APulledBaseWithoutTestsLabelsAndCommand) {
   }
 }
 
-TEST(Twin, TwoBases) {
+TEST(Twin, ComparesTwoBases) {
   ImageSpec spec = sample_spec();
   Step& other = spec.stages[0].steps[0];
   other.key = Digest::of("another base").hex();

@@ -101,7 +101,7 @@ class RandomLayers {
   std::vector<std::string> contents_;
 };
 
-class RandomImages : public testing::PackedImage {
+class KeptLayersOfRandomImages : public testing::PackedImage {
  protected:
   static std::string said(const std::vector<LayerBlob>& layers, KeptLayers* kept) {
     sbom::DatabaseFiles databases;
@@ -125,7 +125,7 @@ class RandomImages : public testing::PackedImage {
   }
 };
 
-TEST_F(RandomImages, SayTheSameThroughExtracts) {
+TEST_F(KeptLayersOfRandomImages, SayTheSameThroughExtracts) {
   constexpr unsigned kSeed = 20261122;
   RandomLayers random(kSeed);
   std::vector<LayerBlob> pool;
