@@ -49,7 +49,7 @@ expect 2 pin jax==0.10.2
 mkdir bin
 cat >bin/uv <<'SH'
 #!/bin/sh -eu
-for word; do case ${before:-} in --output-file) lock=$word ;; esac; before=$word; done
+for word; do case ${before:-} in --output-file) lock=$word ;; --override) cp "$word" overridden ;; esac; before=$word; done
 cat "$before" >>asked
 printf '[[packages]]\nname = "numpy"\nversion = "2.5.5"\n[[packages.wheels]]\nurl = "https://a.org/numpy.whl"\nhashes = {sha256 = "%064d"}\n' 7 >"$lock"
 SH
@@ -63,5 +63,8 @@ fast-sort==1.2 \\
 numpy==2.5.5 \\
     --hash=sha256:$(printf '%064d' 7)"
 equals "$err" ''
+# In place of what packages say of NumPy.
+PATH=$work/bin:$PATH expect 0 pin --python 3.13 --machine x86_64 numpy --override numpy==2.5.5
+equals "$(cat overridden)" 'numpy==2.5.5'
 [ ! -e "$ran" ] || fail 'the build of an archive ran'
 echo 'pin: source archives by their digests'

