@@ -69,7 +69,7 @@ class Browser:
 
     def wait(self, what, condition):
         try:
-            WebDriverWait(self.driver, 10).until(lambda _: condition())
+            WebDriverWait(self.driver, 60).until(lambda _: condition())
         except Exception as error:
             raise Failed(f"waited for: {what}") from error
 
