@@ -156,9 +156,10 @@ void add_index_changes(CLI::App& index, Invocation& invocation) {
       "kiln index release")
       ->callback([&invocation] { release(invocation); });
   auto request = std::make_shared<ChangeRequest>();
-  CLI::App* retiring =
-      add("retire", "Withdraw an image: select no longer chooses it, and gives the reason",
-          "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
+  CLI::App* retiring = add(
+      "retire",
+      "Withdraw an image: select no longer chooses it, and gives the reason; its tag stays in the registry",
+      "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
   add_value(*retiring, "image", request->image, "IMAGE",
             "repository:tag, sha256:digest, or a mapping's code or reference")
       ->required();

@@ -157,7 +157,8 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
   command.add_flag("--no-gc", options.no_gc, "do not collect garbage");
   command.add_flag(
       "--status", options.status,
-      "run nothing, and show the last nights; exit code 1 if the last was not green or is overdue");
+      "run nothing, and show the last nights; exit code 1 unless the last one ended green and the next "
+      "is not overdue");
   add_format_option(command, options.format);
   add_wait_option(command, invocation.options);
 }

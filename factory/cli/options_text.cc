@@ -185,13 +185,13 @@ Footer footer_of(const CLI::App& command) {
 const Explanations& exit_codes() {
   static const Explanations kCodes = {
       {"0", "done, or nothing to do"},
-      {"1", "some images failed; the others are built"},
+      {"1", "some images failed and the others are built; or a night was not green"},
       {"2", "wrong usage of the command line"},
       {"3", "a recipe, matrix, target, site file or DSL document is wrong or missing"},
       {"4", "no cell or image matches"},
       {"5", "a tool is missing, or this machine cannot build the requested images"},
       {"6", "a registry or the network failed"},
-      {"7", "another kiln holds the lock or lease"},
+      {"7", "another kiln holds the lock or lease; a tag or job is not as left; or --locked refuses"},
       {"8", "the store is full, damaged or missing"},
       {"70", "an error in kiln itself: please report it"},
       {"124", "a time limit was reached"},

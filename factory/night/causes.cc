@@ -232,7 +232,8 @@ Advice advice_on(const NightTrouble& trouble, std::int64_t nights) {
           Actor::site,
           "find out which program moved it; `kiln publish --take-tags` moves it to the image of the index"};
     case TroubleCause::disk:
-      return {Actor::site, "make room on the disk, or mend it: `kiln gc` lists what can go"};
+      return {Actor::site,
+              "make room on the disk, or mend it: `kiln gc --delete` removes what no image needs"};
     case TroubleCause::tool:
       return {Actor::site, "`kiln doctor` shows what is missing on this machine"};
     case TroubleCause::input:

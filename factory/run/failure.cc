@@ -13,7 +13,9 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kMoreMemory = "run fewer steps at a time (-j), or give the machine more memory";
+constexpr const char* kMoreMemory =
+    "run fewer steps at a time (-j), raise \"memory\" in the site file's \"limits\", or give the machine "
+    "more";
 constexpr std::array kRefused = {"unauthorized", "authentication required", "denied", "forbidden",
                                  "rejected by policy"};
 

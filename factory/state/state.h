@@ -23,7 +23,7 @@
 //   logs/<key>.log         log of the last attempt; of an image's key: the evidence
 //   logs/<cell>/           links to those of the cell (run/log_links.h)
 //   nights/<matrix>/<n>/   reports of `kiln nightly` (night/night_files.h); nights.lease/ who runs one;
-//                          nights.reserve room for the next (night/reserve.h)
+//                          nights.reserve room for the next (night/budget.h)
 //   locks/<matrix>.<digest>.json  the lockfile as the last night left it (last_lockfile.h)
 //   hosts/<name>.json      what that machine can do (run/host_rates.h)
 //   derived/<name>.json, derived/recipes/<digest>/   images that `kiln derive` made (derive/derivation.h)
