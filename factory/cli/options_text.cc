@@ -191,7 +191,7 @@ const Explanations& exit_codes() {
       {"4", "no cell or image matches"},
       {"5", "a tool is missing, or this machine cannot build the requested images"},
       {"6", "a registry or the network failed"},
-      {"7", "another kiln holds the lock or lease; a tag or job is not as left; or --locked refuses"},
+      {"7", "another kiln holds the lock or lease; another program moved a tag; or --locked refuses"},
       {"8", "the store is full, damaged or missing"},
       {"70", "an error in kiln itself: please report it"},
       {"124", "a time limit was reached"},

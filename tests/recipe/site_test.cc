@@ -157,7 +157,7 @@ const std::vector<Mistake> kSiteMistakes = {
      "6:14: error: unknown key 'walltime' (at /limits/walltime); known keys: wall, silence, log, "
      "memory, retries, components"},
     {"LimitsOfNoComponent", R"("framework/jax": {)", R"("jax": {)", Schema::refuses,
-     "6:117: error: no component is called 'jax' (at /limits/components/jax); kind/name, for example "
+     "6:117: error: unknown component 'jax' (at /limits/components/jax); kind/name, for example "
      "framework/pytorch"},
     {"RetriesOfAComponent", R"("wall": "12h")", R"("retries": 3)", Schema::refuses,
      "6:147: error: unknown key 'retries' (at /limits/components/framework~1jax/retries); known keys: wall, "
