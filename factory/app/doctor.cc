@@ -81,8 +81,7 @@ void add_namespaces(const DoctorSubject& subject, DoctorReport& report) {
   const bool alone = can_have_own_processes(subject);
   const bool needed = subject.user != 0 && subject.site.engine == "apptainer";
   report.rows.push_back({"PID namespace", alone ? "yes" : "-", needed ? "user namespaces" : "",
-                         rating(alone, needed),
-                         "nothing that a step starts outlives it (docs/site.md)"});
+                         rating(alone, needed), "nothing that a step starts outlives it (docs/site.md)"});
   report.missing |= needed && !alone;
 }
 
