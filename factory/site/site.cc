@@ -21,8 +21,7 @@ void read_limits(const JsonNode& node, Site& site) {
   if (auto components = node.find("components"))
     for (const auto& [name, own] : components->members()) {
       if (std::ranges::count(name, '/') != 1)
-        own.fail(fmt::format("unknown component '{}'", name),
-                 "kind/name, for example framework/pytorch");
+        own.fail(fmt::format("unknown component '{}'", name), "kind/name, for example framework/pytorch");
       own.allow_only(keys_of("site/component_limits"));
       site.component_limits.emplace(name, read_own_limits(own));
     }
