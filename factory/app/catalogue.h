@@ -27,7 +27,7 @@ std::vector<Error> faults_beside(const Resolution& resolution, const RecipeBook&
 
 // The folders `named` if there are any, else the nearest one: next to the matrix, next to its folder
 // (`recipes/` and `matrix/`), here, or in `shared`, the folder of an installed kiln. Throws Error(input) for
-// a named folder that is missing, Error(usage) where there is none.
+// a named folder that is missing, Error(usage) if it finds no folder.
 std::vector<fs::path> recipe_roots(const std::vector<std::string>& named, const fs::path& matrix,
                                    const fs::path& shared, const FileSystem& files);
 

@@ -61,7 +61,7 @@ struct PartSearchEffects {
   std::function<HostDescription()> host;                                         // that is measured
   std::function<void(const BenchWork& work, const ImageNumbers& images)> bench;  // ImageBench::run()
   std::function<void(const std::string& line)> note;
-  // Builds and publishes cells. Empty: what is not in the index is passed over.
+  // Builds and publishes cells. Empty: the search passes over images that are not in the index.
   std::function<void(const ImageNumbers& images)> build{};
 };
 

@@ -54,7 +54,7 @@ struct PublishWishes {
 };
 // Throws Error(usage) for a prune of chosen cells, and for a yes without a prune.
 void check_pruning(const PublishWishes& wishes);
-// Throws Error(usage) for what goes with a registry where there is none. REQUIRES: not `local`.
+// Throws Error(usage) for an option that needs a registry, without one. REQUIRES: not `local`.
 PublishDestination publish_place(const PublishDestination& of_site, const PublishWishes& wishes);
 
 // Reason why kiln cannot know the images that a matrix lacks: a damaged derived image, or a broken cell.

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "factory/app/temporary_folder.h"
 #include "factory/base/digest.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/recipe/recipe.h"
 
 namespace kiln {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "factory/app/temporary_folder.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/base/json_put.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"

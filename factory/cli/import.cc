@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/app/temporary_folder.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/base/reading.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "factory/app/temporary_folder.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/cli/invocation.h"
 #include "factory/oci/pull.h"
 #include "factory/plan/lock_policy.h"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/app/temporary_folder.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/options.h"

@@ -34,7 +34,7 @@ class SelectCells {
   // `published`: the index's images of the application. Packaged images of the state folder count as they
   // are.
   void find(const std::vector<IndexEntry>& published);
-  // The suitable cell; nothing if there is none.
+  // The suitable cell; nothing if no cell is suitable.
   const std::optional<PlanCell>& cell() const { return found_.cell; }
   // "" when the image of a cell, which is packaged, is an answer; else the first clause that it fails.
   std::string unfit(const PlanCell& cell, const std::vector<IndexEntry>& published) const;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "factory/app/temporary_folder.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/base/text.h"
 #include "factory/distribution/package_index.h"
 #include "factory/plan/lock_update.h"

@@ -46,7 +46,7 @@ class JobFiles {
   void forget_output() const { files_.remove_all(output()); }
   // slurmd makes that file before it starts the script, or to say why it does not.
   bool has_output() const { return files_.exists(output()); }
-  // Its last line that is no event; "" if there is none.
+  // Its last line that is no event; "" without such a line.
   std::string last_words() const;
 
  private:

@@ -68,7 +68,7 @@ class EngineSession {
 // it, and a state folder may lie as deep as it likes. So it lies outside of the store, and the store's file
 // `run-root` has its path. It goes with the store (engine_session.h), or with the machine's next start.
 
-// The store's own folder; kiln makes a private one if there is none. `environment`: XDG_RUNTIME_DIR. Throws
+// The store's own folder; kiln makes a private one if it is missing. `environment`: XDG_RUNTIME_DIR. Throws
 // Error(store).
 fs::path make_run_root(const fs::path& store, FileSystem& files,
                        const std::map<std::string, std::string>& environment);

@@ -139,7 +139,7 @@ struct Trend {
   bool suspected = false;
 };
 
-// The changes of the lockfile, or the reason why there is none.
+// The changes of the lockfile, or the reason why it did not change.
 struct LockNews {
   std::vector<std::string> changes;    // "base/debian@trixie: sha256:… → sha256:…"
   std::vector<std::string> held;       // moved, and does not count yet, with the day on which it will

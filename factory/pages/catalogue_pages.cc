@@ -13,6 +13,7 @@
 #include <set>
 
 #include "factory/base/durable_file.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/pages.h"
 
@@ -85,17 +86,8 @@ void check_place(const fs::path& folder, const CataloguePages& pages, const File
 class PrivateFolder {
  public:
   explicit PrivateFolder(const fs::path& beside)
-      : made_(make_temporary_folder(beside.parent_path(), "." + beside.filename().string() + ".new-")) {
-    if (made_.descriptor < 0) fail_with_errno(errno, "cannot make a folder next to", beside);
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    fs::remove_all(made_.path, ignored);
-    ::close(made_.descriptor);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const fs::path& path() const { return made_.path; }
+      : made_(beside.parent_path(), "." + beside.filename().string() + ".new-") {}
+  const fs::path& path() const { return made_.path(); }
 
   // As open as any folder that this user makes.
   void open_up() {
@@ -121,7 +113,7 @@ class PrivateFolder {
   }
 
  private:
-  LockedTemporary made_;
+  TemporaryFolder made_;
 };
 
 }  // namespace

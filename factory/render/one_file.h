@@ -36,7 +36,7 @@ std::string writing_instructions(const OneFile& file, const std::vector<std::str
 // them: `cat >PATH <<'KILN'`. Heredocs begin at the beginning of their lines.
 std::string writing_commands(std::string_view path, const std::string& bytes, std::string_view indent);
 
-// Comment lines `#|…`: the script that makes the root file system; "" if there is none. `sed -n 's/^#|//p'
+// Comment lines `#|…`: the script that makes the root file system; "" without such lines. `sed -n 's/^#|//p'
 // FILE | sh` runs it.
 std::string rootfs_comment(const StageLayout& layout, const OneFile& file);
 

@@ -22,7 +22,7 @@ class TuningFile {
   const fs::path& path() const { return path_; }
   // For files of the same tuning that jobs read and write.
   fs::path folder() const { return fs::path(path_).replace_extension(".trials"); }
-  // The journal on disk, without the partial line of a killed process. Writes the head if there is none.
+  // The journal on disk, without the partial line of a killed process. Writes the head of a new one.
   // Throws Error(store).
   TuningJournal begin();
   void add(const std::vector<Json>& lines);  // in one go; throws Error(store)

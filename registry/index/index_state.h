@@ -72,7 +72,7 @@ inline constexpr std::int64_t kIndexFormat = 4;  // of schema.sql
 // The tables and the rows that an empty index has; inside a writing transaction of the caller.
 void make_tables(Database& database);
 
-// The contents of snapshots/current.json; number 0 if there is none.
+// The contents of snapshots/current.json; number 0 if the file is missing.
 struct CurrentSidecar {
   std::int64_t number = 0;
   std::optional<RowSum> root;  // none: of an earlier format
