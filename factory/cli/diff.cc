@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "factory/os/temporary_folder.h"
 #include "factory/base/json_put.h"
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
@@ -17,6 +16,7 @@
 #include "factory/engine/architecture.h"
 #include "factory/oci/image_diff.h"
 #include "factory/oci/pull.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/report/plan_diff.h"
 
 namespace kiln {

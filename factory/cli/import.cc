@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/os/temporary_folder.h"
 #include "factory/base/reading.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/options.h"
 #include "factory/cli/print.h"
+#include "factory/os/temporary_folder.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "factory/os/temporary_folder.h"
 #include "factory/base/text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
@@ -15,6 +14,7 @@
 #include "factory/oci/layout.h"
 #include "factory/oci/pull.h"
 #include "factory/os/processors.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/package/package.h"
 
 namespace kiln {

@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "factory/os/temporary_folder.h"
 #include "factory/cli/invocation.h"
 #include "factory/oci/pull.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/plan/lock_policy.h"
 #include "factory/plan/lock_update.h"
 #include "factory/recipe/lockfile.h"

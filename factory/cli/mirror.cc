@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/os/temporary_folder.h"
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/cli/options.h"
@@ -11,6 +10,7 @@
 #include "factory/cli/upstream.h"
 #include "factory/fetch/fill_mirror.h"
 #include "factory/os/file_lock.h"
+#include "factory/os/temporary_folder.h"
 
 namespace kiln {
 namespace {

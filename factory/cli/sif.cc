@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "factory/os/temporary_folder.h"
 #include "factory/base/text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
@@ -15,6 +14,7 @@
 #include "factory/engine/architecture.h"
 #include "factory/oci/pull.h"
 #include "factory/os/processors.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/sif/sif_build.h"
 #include "factory/sif/sif_reader.h"
 #include "factory/sif/sif_sign.h"

@@ -4,9 +4,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "factory/os/temporary_folder.h"
 #include "factory/base/text.h"
 #include "factory/distribution/package_index.h"
+#include "factory/os/temporary_folder.h"
 #include "factory/plan/lock_update.h"
 #include "factory/run/commit_history.h"
 
