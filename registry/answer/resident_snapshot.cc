@@ -96,9 +96,9 @@ bool ResidentSnapshot::is_due(const Index& index, const IndexIdentity& file, con
 void ResidentSnapshot::read(const Index& index, const IndexIdentity& file, const std::string& application) {
   std::unique_ptr<Images> images;
   try {
-    index.read([&](IndexState& state) {
-      if (auto found = table_images(state, application)) images = std::make_unique<Images>(*std::move(found));
-    });
+    std::optional<RawTableImages> found;
+    index.read([&](IndexState& state) { found = table_images(state, application); });
+    if (found) images = std::make_unique<Images>(parsed(*std::move(found)));
   } catch (const std::exception&) {
     // A damaged row, or no memory for all: questions that do not need them go on by rows.
   }

@@ -33,41 +33,42 @@ std::shared_ptr<const IndexEntry> measured_part(const IndexEntry& entry) {
   return kept;
 }
 
-static TableImages::Image table_image(IndexState& state, TagRow tag, bool is_mapping) {
-  TableImages::Image image{
-      tag.name, {}, {}, {}, 0, 0, tag.tagged.stale, tag.tagged.failing, !tag.tagged.retired.empty()};
-  if (is_mapping) {  // only its record has its name
-    const IndexEntry entry = parsed(raw_entry(state, std::move(tag)));
-    image.name = entry.image.name();
-    image.code = entry.image.code;
-    return image;
-  }
-  image.name = tag.name.first + ":" + tag.name.second;
-  image.manifest = Digest::from_hex(tag.tagged.image);
-  if (tag.measured) image.measured = measured_part(parsed(raw_entry(state, std::move(tag))));
-  return image;
-}
-
-std::optional<TableImages> table_images(IndexState& state, const std::optional<std::string>& application) {
+std::optional<RawTableImages> table_images(IndexState& state, const std::optional<std::string>& application) {
   const Asked asked = asked_for(state, {});
   if (!asked.live || asked.number < 0) return std::nullopt;
-  TableImages table;
+  RawTableImages raw;
   NumberedProfiles choices(state), hosts(state);
   for (const ApplicationRow& row : state.applications(asked.current)) {
     if (application && row.application != *application) continue;
     for (const ChoiceRow& choice : state.choices_of(row))
       for (TagRow& tag : state.tags_of(choice)) {
         if (tag.lost) continue;
-        const std::int64_t place = tag.place;
-        TableImages::Image& image =
-            table.images.emplace_back(table_image(state, std::move(tag), choice.external));
-        image.choice = choices.number(choice.choice);
-        image.host = hosts.number(place);
+        const bool is_mapping = choice.external;
+        raw.table.images.push_back({tag.name, is_mapping ? "" : tag.name.first + ":" + tag.name.second, "",
+                                    is_mapping ? Digest() : Digest::from_hex(tag.tagged.image),
+                                    choices.number(choice.choice), hosts.number(tag.place), tag.tagged.stale,
+                                    tag.tagged.failing, !tag.tagged.retired.empty()});
+        if (is_mapping || tag.measured)
+          raw.records.push_back({raw.table.images.size() - 1, is_mapping, raw_entry(state, std::move(tag))});
       }
   }
-  table.choices = std::move(choices).parts();
-  table.hosts = std::move(hosts).parts();
-  return table;
+  raw.table.choices = std::move(choices).parts();
+  raw.table.hosts = std::move(hosts).parts();
+  return raw;
+}
+
+TableImages parsed(RawTableImages raw) {
+  for (const RawTableImages::Record& record : raw.records) {
+    TableImages::Image& image = raw.table.images[record.image];
+    const IndexEntry entry = parsed(record.entry);
+    if (record.is_mapping) {  // only its record has its name
+      image.name = entry.image.name();
+      image.code = entry.image.code;
+    } else {
+      image.measured = measured_part(entry);
+    }
+  }
+  return std::move(raw.table);
 }
 
 }  // namespace kiln

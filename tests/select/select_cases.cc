@@ -87,7 +87,7 @@ class WorldIndex {
 
   TableImages images() {
     Transaction transaction(state_.database, Database::Access::read);
-    return table_images(state_, std::nullopt).value();
+    return parsed(table_images(state_, std::nullopt).value());
   }
 
  private:
